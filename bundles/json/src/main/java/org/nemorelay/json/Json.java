@@ -1,0 +1,194 @@
+package org.nemorelay.json;
+
+import java.io.InputStream;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * Reads JSON into {@code Map<String, Object>} (insertion order), {@code List<Object>}, {@code String}, {@code Long},
+ * {@code BigInteger}, {@code BigDecimal}, {@code Boolean} and {@code null}, and writes the same values back as compact
+ * text. Duplicate keys and trailing text are errors. Stateless; safe for any thread.
+ */
+public final class Json {
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
+    private static final char[] HEX = "0123456789abcdef".toCharArray();
+
+    private Json() {}
+
+    /** The value that {@code text} holds; {@link JsonException} with line and column when it holds none. */
+    public static Object parse(String text) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
+            return readAll(parser);
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
+    /** The value that the UTF-8 bytes hold; {@link JsonException} with line and column when they hold none. */
+    public static Object parse(byte[] utf8) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
+            return readAll(parser);
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
+    /** The value that the stream holds up to its end; {@link JsonException} with line and column when it holds none. */
+    public static Object parse(InputStream utf8) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
+            return readAll(parser);
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
+    /** The object that {@code text} holds; {@link JsonException} when it holds something else. */
+    public static JsonObject parseObject(String text) {
+        return JsonObject.of(parse(text), "");
+    }
+
+    /** The object that the UTF-8 bytes hold; {@link JsonException} when they hold something else. */
+    public static JsonObject parseObject(byte[] utf8) {
+        return JsonObject.of(parse(utf8), "");
+    }
+
+    /** Compact text of a value made of the types named above, any other {@code Number}, {@code byte[]} (as an array of 0..255), and {@link JsonObject}. */
+    public static String write(Object value) {
+        StringBuilder out = new StringBuilder(256);
+        write(value, out);
+        return out.toString();
+    }
+
+    private static Object readAll(JsonParser parser) {
+        JsonToken first = parser.nextToken();
+        if (first == null) {
+            throw new JsonException("empty text is not JSON");
+        }
+        Object value = read(parser, first);
+        if (parser.nextToken() != null) {
+            throw new JsonException("text after the JSON value at " + place(parser.currentTokenLocation()));
+        }
+        return value;
+    }
+
+    private static Object read(JsonParser parser, JsonToken token) {
+        return switch (token) {
+            case START_OBJECT -> {
+                Map<String, Object> map = new LinkedHashMap<>();
+                while (parser.nextToken() != JsonToken.END_OBJECT) {
+                    String name = parser.currentName();
+                    map.put(name, read(parser, parser.nextToken()));
+                }
+                yield map;
+            }
+            case START_ARRAY -> {
+                List<Object> list = new ArrayList<>();
+                for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
+                    list.add(read(parser, next));
+                }
+                yield list;
+            }
+            case VALUE_STRING -> parser.getString();
+            case VALUE_NUMBER_INT ->
+                switch (parser.getNumberType()) {
+                    case INT, LONG -> parser.getLongValue();
+                    default -> parser.getBigIntegerValue();
+                };
+            case VALUE_NUMBER_FLOAT -> parser.getDecimalValue();
+            case VALUE_TRUE -> Boolean.TRUE;
+            case VALUE_FALSE -> Boolean.FALSE;
+            case VALUE_NULL -> null;
+            default -> throw new JsonException("unexpected " + token);
+        };
+    }
+
+    private static void write(Object value, StringBuilder out) {
+        switch (value) {
+            case null -> out.append("null");
+            case String text -> writeString(text, out);
+            case BigDecimal number -> out.append(number);
+            case Double number when !Double.isFinite(number) -> throw new JsonException(number + " has no JSON form");
+            case Number number -> out.append(number);
+            case Boolean flag -> out.append(flag.booleanValue());
+            case JsonObject object -> write(object.values(), out);
+            case Map<?, ?> map -> {
+                out.append('{');
+                String separator = "";
+                for (Map.Entry<?, ?> entry : map.entrySet()) {
+                    out.append(separator);
+                    writeString((String) entry.getKey(), out);
+                    out.append(':');
+                    write(entry.getValue(), out);
+                    separator = ",";
+                }
+                out.append('}');
+            }
+            case Iterable<?> items -> {
+                out.append('[');
+                String separator = "";
+                for (Object item : items) {
+                    out.append(separator);
+                    write(item, out);
+                    separator = ",";
+                }
+                out.append(']');
+            }
+            case byte[] bytes -> {
+                out.append('[');
+                for (int i = 0; i < bytes.length; i++) {
+                    if (i > 0) {
+                        out.append(',');
+                    }
+                    out.append(bytes[i] & 0xff);
+                }
+                out.append(']');
+            }
+            default -> throw new JsonException(value.getClass().getName() + " has no JSON form");
+        }
+    }
+
+    private static void writeString(String text, StringBuilder out) {
+        out.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (c) {
+                case '"' -> out.append("\\\"");
+                case '\\' -> out.append("\\\\");
+                case '\b' -> out.append("\\b");
+                case '\t' -> out.append("\\t");
+                case '\n' -> out.append("\\n");
+                case '\f' -> out.append("\\f");
+                case '\r' -> out.append("\\r");
+                default -> {
+                    if (c < 0x20) {
+                        out.append("\\u00").append(HEX[c >> 4]).append(HEX[c & 15]);
+                    } else {
+                        out.append(c);
+                    }
+                }
+            }
+        }
+        out.append('"');
+    }
+
+    private static JsonException malformed(JacksonException e) {
+        return new JsonException("not JSON at " + place(e.getLocation()) + ": " + e.getOriginalMessage());
+    }
+
+    private static String place(tools.jackson.core.TokenStreamLocation location) {
+        return location == null
+                ? "an unknown place"
+                : "line " + location.getLineNr() + ", column " + location.getColumnNr();
+    }
+}
