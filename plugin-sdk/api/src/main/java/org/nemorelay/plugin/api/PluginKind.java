@@ -1,0 +1,32 @@
+package org.nemorelay.plugin.api;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.osgi.annotation.bundle.Attribute;
+import org.osgi.annotation.bundle.Capability;
+
+/**
+ * Names the {@code kind} of {@code [[components]]} in plugins.toml that the annotated component implements. The build
+ * writes it into the manifest, where the relay finds it before it loads any class. The component's configuration PID is
+ * the same word, its configuration policy REQUIRE.
+ */
+@Capability(namespace = PluginKind.NAMESPACE, attribute = "version:Version=\"${Bundle-Version}\"")
+@Retention(RetentionPolicy.CLASS)
+@Target(ElementType.TYPE)
+public @interface PluginKind {
+    /** The capability namespace in the manifest. */
+    String NAMESPACE = "org.nemorelay.plugin";
+
+    /** The kind, in snake case. */
+    @Attribute("kind")
+    String value();
+
+    /**
+     * Whether the plugin only observes. Such a component is optional unless its {@code required = true}: the worker
+     * serves without it. Every other one is required unless its {@code required = false}.
+     */
+    @Attribute("observer")
+    boolean observer() default false;
+}
