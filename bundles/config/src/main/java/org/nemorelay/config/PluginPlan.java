@@ -1,0 +1,36 @@
+package org.nemorelay.config;
+
+import java.util.List;
+import java.util.Optional;
+import org.osgi.annotation.versioning.ProviderType;
+
+/** The enabled {@code [[components]]} of plugins.toml, in file order (plugins 2.1). A service of the worker; immutable. */
+@ProviderType
+public interface PluginPlan {
+    /** Where something stands in a file; lines and columns from 1. */
+    record Position(String file, int line, int column) {
+        /** {@code file:line:column}. */
+        @Override
+        public String toString() {
+            return file + ":" + line + ":" + column;
+        }
+    }
+
+    /**
+     * One component.
+     *
+     * @param required what the file says; empty where it leaves the choice to the kind's default
+     */
+    record Component(String kind, Optional<Boolean> required, Position position) {}
+
+    List<Component> components();
+
+    /**
+     * Where a value stands.
+     *
+     * @param key dotted key inside the component's {@code config}, such as {@code atof.sinks.0.type}; "" is the
+     *     component itself. A key that is absent has the position of the nearest table that holds it.
+     * @return empty for a kind that is not planned
+     */
+    Optional<Position> position(String kind, String key);
+}

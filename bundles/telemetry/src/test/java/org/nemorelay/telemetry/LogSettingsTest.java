@@ -1,0 +1,30 @@
+package org.nemorelay.telemetry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+class LogSettingsTest {
+    @Test
+    void environmentOverDefaults() {
+        assertEquals(LogSettings.DEFAULT, LogSettings.fromEnvironment(Map.of()));
+        assertEquals(
+                new LogSettings(EventLog.Level.TRACE, LogSettings.Format.JSONL),
+                LogSettings.fromEnvironment(
+                        Map.of("NEMO_RELAY_LOG", "trace", "NEMO_RELAY_LOG_STDERR_FORMAT", "jsonl")));
+    }
+
+    @Test
+    void anUnknownWordIsAConfigurationError() {
+        RelayException failure =
+                assertThrows(RelayException.class, () -> LogSettings.fromEnvironment(Map.of("NEMO_RELAY_LOG", "nope")));
+        assertEquals(FailureKind.CONFIGURATION, failure.kind());
+        assertEquals("invalid logging level 'nope'; expected error, warn, info, debug, or trace", failure.getMessage());
+        assertThrows(
+                RelayException.class, () -> LogSettings.fromEnvironment(Map.of("NEMO_RELAY_LOG_STDERR_FORMAT", "xml")));
+    }
+}
