@@ -10,9 +10,9 @@ import org.osgi.annotation.bundle.Capability;
 /**
  * Names the {@code kind} of {@code [[components]]} in plugins.toml that the annotated component implements. The build
  * writes it into the manifest, where the relay finds it before it loads any class. The component's configuration PID is
- * the same word, its configuration policy REQUIRE.
+ * the same word, its configuration policy REQUIRE. The version of a kind is the version of its bundle.
  */
-@Capability(namespace = PluginKind.NAMESPACE, attribute = "version:Version=\"${Bundle-Version}\"")
+@Capability(namespace = PluginKind.NAMESPACE)
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)
 public @interface PluginKind {

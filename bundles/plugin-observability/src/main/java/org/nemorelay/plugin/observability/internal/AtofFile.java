@@ -1,0 +1,86 @@
+package org.nemorelay.plugin.observability.internal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import java.util.Set;
+import org.nemorelay.plugin.api.Event;
+
+/**
+ * A file of ATOF lines. Each event is one write, so that a reader of the file, or another worker that appends to it,
+ * meets whole lines. The first failure ends the file; later events pass it by. Not safe for several threads.
+ */
+final class AtofFile {
+    private final Path path;
+    private final FileChannel channel;
+    private IOException failure;
+
+    private AtofFile(Path path, FileChannel channel) {
+        this.path = path;
+        this.channel = channel;
+    }
+
+    /** Opens the file, created with its folders where missing and then readable by its owner alone. */
+    static AtofFile open(Path path, boolean append) throws IOException {
+        Files.createDirectories(path.getParent());
+        Set<OpenOption> options = Set.of(
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                append ? StandardOpenOption.APPEND : StandardOpenOption.TRUNCATE_EXISTING);
+        return new AtofFile(
+                path,
+                FileChannel.open(
+                        path,
+                        options,
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))));
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Why the file takes no more events. */
+    Optional<IOException> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    /** Writes one line; throws for the event at which writing failed and for no later one. */
+    void write(Event event) throws IOException {
+        if (failure != null) {
+            return;
+        }
+        try {
+            ByteBuffer line = ByteBuffer.wrap((event.toJsonLine() + "\n").getBytes(StandardCharsets.UTF_8));
+            while (line.hasRemaining()) {
+                channel.write(line);
+            }
+        } catch (IOException e) {
+            failure = new IOException(reason("no more events go to", path, e), e);
+            throw failure;
+        }
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            failure = e;
+        }
+    }
+
+    /** One line about a failure with a file. */
+    static String reason(String what, Path path, IOException e) {
+        String why = e instanceof FileSystemException file && file.getReason() != null
+                ? file.getReason()
+                : e.getClass().getSimpleName() + (e.getMessage() == null ? "" : " " + e.getMessage());
+        return what + " " + path + ": " + why;
+    }
+}

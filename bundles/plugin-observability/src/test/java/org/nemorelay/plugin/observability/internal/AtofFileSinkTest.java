@@ -1,0 +1,103 @@
+package org.nemorelay.plugin.observability.internal;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.plugin.api.Event;
+
+class AtofFileSinkTest {
+    private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-03-04T05:06:07Z"), ZoneOffset.UTC);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void writesALinePerEventIntoANewPrivateFile() throws IOException {
+        Observability plugin = plugin(Map.of("atof.sinks.0.output_directory", folder + "/a/b"));
+        Path file = folder.resolve("a/b/nemo-relay-events-2026-03-04-05.06.07.jsonl");
+        plugin.onEvent(event("one"));
+        assertEquals(event("one").toJsonLine() + "\n", Files.readString(file), "written before anybody flushes");
+        plugin.onEvent(event("ü"));
+        plugin.flush();
+        plugin.close();
+        assertEquals(List.of(event("one").toJsonLine(), event("ü").toJsonLine()), Files.readAllLines(file));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    }
+
+    @Test
+    void appendsOrOverwrites() throws IOException {
+        Path file = folder.resolve("e.jsonl");
+        Files.writeString(file, "old\n");
+        Map<String, Object> sink =
+                Map.of("atof.sinks.0.output_directory", folder.toString(), "atof.sinks.0.filename", "e.jsonl");
+        Observability appending = plugin(sink);
+        appending.onEvent(event("one"));
+        appending.close();
+        assertEquals(List.of("old", event("one").toJsonLine()), Files.readAllLines(file));
+        Map<String, Object> overwrite = new TreeMap<>(sink);
+        overwrite.put("atof.sinks.0.mode", "overwrite");
+        Observability overwriting = plugin(overwrite);
+        overwriting.onEvent(event("two"));
+        overwriting.close();
+        assertEquals(List.of(event("two").toJsonLine()), Files.readAllLines(file));
+    }
+
+    @Test
+    void aFailedWriteEndsTheSinkAloneAndIsKept() throws IOException {
+        Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/full")));
+        Observability plugin = plugin(Map.of(
+                "atof.sinks.0.output_directory",
+                "/dev",
+                "atof.sinks.0.filename",
+                "full",
+                "atof.sinks.1.type",
+                "file",
+                "atof.sinks.1.output_directory",
+                folder.toString(),
+                "atof.sinks.1.filename",
+                "good.jsonl"));
+        IOException e = assertThrows(IOException.class, () -> plugin.onEvent(event("one")));
+        assertTrue(e.getMessage().startsWith("no more events go to /dev/full: "), e.getMessage());
+        assertDoesNotThrow(() -> plugin.onEvent(event("two")));
+        assertEquals(e, assertThrows(IOException.class, plugin::flush));
+        plugin.close();
+        assertEquals(2, Files.readAllLines(folder.resolve("good.jsonl")).size());
+    }
+
+    private static Observability plugin(Map<String, ?> more) {
+        Map<String, Object> properties = new TreeMap<>(more);
+        properties.put("version", 4L);
+        properties.put("atof.enabled", true);
+        properties.put("atof.sinks.0.type", "file");
+        return new Observability(properties, CLOCK);
+    }
+
+    private static Event event(String name) {
+        return Event.of(Map.of(
+                "atof_version",
+                "0.1",
+                "kind",
+                "mark",
+                "name",
+                name,
+                "uuid",
+                "u",
+                "timestamp",
+                "2026-03-04T05:06:07+00:00"));
+    }
+}
