@@ -1,0 +1,114 @@
+package org.nemorelay.launcher;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.launcher.internal.FrameworkStorage;
+import org.nemorelay.launcher.internal.JavaLoggingBridge;
+import org.nemorelay.launcher.internal.ProcessEnd;
+import org.nemorelay.launcher.internal.RoleFramework;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.launch.Framework;
+
+/** Runs a role in this process, from its feature file to the exit status. */
+public final class RoleLauncher {
+    private static final String TARGET = "nemo_relay.launcher";
+
+    private RoleLauncher() {}
+
+    /**
+     * Runs the role until it ends by itself, fails, or a signal asks it to stop. Components drain in their deactivation;
+     * the call returns when the framework has stopped. One failure line goes to the log. On SIGTERM and SIGINT the
+     * process exits from within, with status 0.
+     *
+     * @return the exit status: 0, 1 after a failure, or what the role asked for
+     */
+    public static int run(LaunchOptions options, EventLog log) {
+        return run(options, log, System.getProperty("java.class.path"));
+    }
+
+    static int run(LaunchOptions options, EventLog log, String classPath) {
+        JavaLoggingBridge.install(log);
+        ProcessEnd end = new ProcessEnd();
+        CountDownLatch stopped = new CountDownLatch(1);
+        Thread hook = new Thread(
+                () -> {
+                    end.exit(0);
+                    awaitQuietly(stopped);
+                    // The JVM would report the signal's number; to be asked to stop is not a failure.
+                    Runtime.getRuntime().halt(end.await().status());
+                },
+                "signal");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            return runUntil(end, options, log, classPath);
+        } finally {
+            log.flush();
+            stopped.countDown();
+            removeHook(hook);
+        }
+    }
+
+    private static int runUntil(ProcessEnd end, LaunchOptions options, EventLog log, String classPath) {
+        try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
+            RoleFramework role = new RoleFramework(options, log, end, classPath, storage.folder(), Map.of());
+            start(role, end);
+            end.await();
+            stop(role.framework());
+        } catch (RelayException e) {
+            end.fail(e);
+        }
+        ProcessEnd.End result = end.await();
+        result.failure()
+                .ifPresent(failure -> log.log(
+                        EventLog.Level.ERROR,
+                        TARGET,
+                        "start_failed",
+                        failure.getMessage(),
+                        "kind",
+                        failure.kind().word()));
+        return result.status();
+    }
+
+    private static void start(RoleFramework role, ProcessEnd end) {
+        try {
+            role.install();
+            role.start();
+        } catch (RelayException e) {
+            end.fail(e);
+        } catch (BundleException e) {
+            end.fail(new RelayException(FailureKind.INTERNAL, "the framework does not start: " + e.getMessage(), e));
+        }
+    }
+
+    private static void stop(Framework framework) {
+        try {
+            framework.stop();
+            framework.waitForStop(0);
+        } catch (BundleException e) {
+            throw new RelayException(FailureKind.INTERNAL, "the framework does not stop: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // A signal is being answered: the hook ends the process.
+        }
+    }
+}

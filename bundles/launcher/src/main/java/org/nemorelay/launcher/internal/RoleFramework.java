@@ -1,0 +1,178 @@
+package org.nemorelay.launcher.internal;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.felix.framework.Felix;
+import org.apache.felix.framework.util.FelixConstants;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.launcher.internal.Feature.MavenId;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.launch.Framework;
+import org.osgi.framework.wiring.BundleRequirement;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.framework.wiring.FrameworkWiring;
+
+/**
+ * The launch arrangement of a role, the same in the shipped process and in tests: which bundles, from where, in which
+ * order, and what the framework adds to them.
+ */
+public final class RoleFramework {
+    /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
+    private static final String SYSTEM_PACKAGES =
+            "org.slf4j;version=2.0,org.slf4j.spi;version=2.0,org.slf4j.event;version=2.0,org.slf4j.helpers;version=2.0";
+
+    /** Class-path bundles share one class loader, in which ServiceLoader needs no mediator: the framework stands in for it. */
+    private static final String SYSTEM_CAPABILITIES =
+            "osgi.extender;osgi.extender=\"osgi.serviceloader.registrar\";version:Version=\"1.0\","
+                    + "osgi.extender;osgi.extender=\"osgi.serviceloader.processor\";version:Version=\"1.0\"";
+
+    private final LaunchOptions options;
+    private final EventLog log;
+    private final ProcessControl control;
+    private final ClassPathBundles classPath;
+    private final Feature feature;
+    private final Felix framework;
+    private final List<Bundle> bundles = new ArrayList<>();
+
+    /**
+     * Reads the role's feature file and makes a framework that is not yet initialized.
+     *
+     * @param extra framework properties that win over those of the arrangement
+     */
+    public RoleFramework(
+            LaunchOptions options,
+            EventLog log,
+            ProcessControl control,
+            String classPath,
+            Path storage,
+            Map<String, String> extra) {
+        this.options = options;
+        this.log = log;
+        this.control = control;
+        this.classPath = new ClassPathBundles(classPath);
+        this.feature = Feature.read(options.home().resolve("features").resolve(options.role() + ".json"));
+
+        Map<String, Object> configuration = new HashMap<>();
+        configuration.put(Constants.FRAMEWORK_STORAGE, storage.toString());
+        configuration.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
+        configuration.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, SYSTEM_PACKAGES);
+        configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
+        configuration.putAll(extra);
+        configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
+        this.framework = new Felix(configuration, this.classPath);
+    }
+
+    public Framework framework() {
+        return framework;
+    }
+
+    /** Initializes the framework, registers the launcher's services and installs the feature's bundles. */
+    public void install() throws BundleException {
+        framework.init();
+        BundleContext context = framework.getBundleContext();
+        context.registerService(LaunchOptions.class, options, null);
+        context.registerService(EventLog.class, log, null);
+        context.registerService(ProcessControl.class, control, null);
+        for (MavenId id : feature.bundles()) {
+            bundles.add(context.installBundle(classPath.location(id)));
+        }
+        List<String> unresolved = unresolved();
+        if (!unresolved.isEmpty()) {
+            throw new RelayException(
+                    FailureKind.CONFIGURATION,
+                    "feature " + feature.id() + " does not resolve: " + String.join("; ", unresolved));
+        }
+    }
+
+    /** Starts framework and bundles; fails at the first bundle that does not start. */
+    public void start() throws BundleException {
+        framework.start();
+        for (Bundle bundle : bundles) {
+            if (isFragment(bundle)) {
+                continue;
+            }
+            try {
+                bundle.start();
+            } catch (BundleException e) {
+                throw new RelayException(
+                        FailureKind.CONFIGURATION,
+                        "bundle " + bundle.getSymbolicName() + " does not start: " + rootMessage(e),
+                        e);
+            }
+        }
+    }
+
+    /** One text for each bundle that cannot be resolved, naming what it misses; bundles that only wait for such a one are left out. */
+    private List<String> unresolved() {
+        FrameworkWiring wiring = framework.adapt(FrameworkWiring.class);
+        if (wiring.resolveBundles(bundles)) {
+            return List.of();
+        }
+        List<String> missing = new ArrayList<>();
+        List<String> waiting = new ArrayList<>();
+        for (Bundle bundle : bundles) {
+            if (bundle.getState() != Bundle.INSTALLED) {
+                continue;
+            }
+            waiting.add(bundle.getSymbolicName());
+            for (BundleRequirement requirement :
+                    bundle.adapt(BundleRevision.class).getDeclaredRequirements(null)) {
+                if (mandatory(requirement) && wiring.findProviders(requirement).isEmpty()) {
+                    missing.add("bundle " + bundle.getSymbolicName() + " requires " + describe(requirement)
+                            + ", which nothing provides");
+                }
+            }
+        }
+        // Every requirement has a provider, yet no consistent wiring exists: the resolver's own words say why.
+        return missing.isEmpty() ? List.of(resolverMessage(waiting)) : missing;
+    }
+
+    private String resolverMessage(List<String> waiting) {
+        for (Bundle bundle : bundles) {
+            if (bundle.getState() == Bundle.INSTALLED && !isFragment(bundle)) {
+                try {
+                    bundle.start();
+                } catch (BundleException e) {
+                    return "bundle " + bundle.getSymbolicName() + ": " + rootMessage(e);
+                }
+            }
+        }
+        return "bundles " + String.join(", ", waiting);
+    }
+
+    private static boolean mandatory(BundleRequirement requirement) {
+        Map<String, String> directives = requirement.getDirectives();
+        String effective = directives.getOrDefault(Constants.EFFECTIVE_DIRECTIVE, Constants.EFFECTIVE_RESOLVE);
+        return effective.equals(Constants.EFFECTIVE_RESOLVE)
+                && !Constants.RESOLUTION_OPTIONAL.equals(directives.get(Constants.RESOLUTION_DIRECTIVE))
+                && !"dynamic".equals(directives.get(Constants.RESOLUTION_DIRECTIVE));
+    }
+
+    private static String describe(BundleRequirement requirement) {
+        String filter = requirement.getDirectives().get(Constants.FILTER_DIRECTIVE);
+        return requirement.getNamespace() + (filter == null ? "" : " " + filter);
+    }
+
+    private static boolean isFragment(Bundle bundle) {
+        return (bundle.adapt(BundleRevision.class).getTypes() & BundleRevision.TYPE_FRAGMENT) != 0;
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null && root.getCause() != root) {
+            root = root.getCause();
+        }
+        String message = root == failure ? failure.getMessage() : root.toString();
+        return message == null ? failure.toString() : message.replaceAll("\\s*\\R\\s*", " ");
+    }
+}

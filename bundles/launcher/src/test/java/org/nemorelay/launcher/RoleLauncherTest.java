@@ -1,0 +1,152 @@
+package org.nemorelay.launcher;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.framework.BundleActivator;
+import org.osgi.framework.BundleContext;
+
+class RoleLauncherTest {
+    /** Activators are made by the framework, so what they saw is kept here. */
+    private static final List<String> SEEN = new CopyOnWriteArrayList<>();
+
+    private final MemoryLog log = new MemoryLog();
+
+    @TempDir
+    Path home;
+
+    @BeforeEach
+    void forget() {
+        SEEN.clear();
+    }
+
+    @Test
+    void startsInFeatureOrderStopsInReverseAndReturnsTheStatusOfTheRole() throws Exception {
+        TestBundles bundles = new TestBundles(home)
+                .add("first", Map.of("Bundle-Activator", Recorder.class.getName()))
+                .add("second", Map.of("Bundle-Activator", Recorder.class.getName()))
+                .add("last", Map.of("Bundle-Activator", Exits.class.getName()));
+        assertEquals(3, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
+        assertEquals(
+                List.of("start test.first", "start test.second", "role test", "stop test.second", "stop test.first"),
+                SEEN);
+        assertEquals(List.of(), log.lines);
+    }
+
+    @Test
+    void failureOfTheRoleIsOneLineAndStatusOne() throws Exception {
+        TestBundles bundles = new TestBundles(home).add("only", Map.of("Bundle-Activator", Fails.class.getName()));
+        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
+        assertEquals(List.of("ERROR nemo_relay.launcher start_failed port 1 is taken"), log.lines);
+    }
+
+    @Test
+    void activatorThatThrowsNamesItsBundle() throws Exception {
+        TestBundles bundles = new TestBundles(home).add("bad", Map.of("Bundle-Activator", Throws.class.getName()));
+        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
+        assertEquals(
+                List.of("ERROR nemo_relay.launcher start_failed bundle test.bad does not start: "
+                        + "java.lang.IllegalArgumentException: no such thing"),
+                log.lines);
+    }
+
+    @Test
+    void missingRequirementIsNamedOnceAtItsRoot() throws Exception {
+        TestBundles bundles = new TestBundles(home)
+                .add("good", Map.of("Bundle-Activator", Recorder.class.getName()))
+                .add("lacking", Map.of("Import-Package", "com.example.absent;version=\"[2,3)\"", "Export-Package", "a"))
+                .add("waiting", Map.of("Import-Package", "a"));
+        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
+        assertEquals(1, log.lines.size(), log.lines::toString);
+        String line = log.lines.getFirst();
+        assertTrue(line.contains("bundle test.lacking requires osgi.wiring.package"), line);
+        assertTrue(line.contains("com.example.absent"), line);
+        assertTrue(!line.contains("test.waiting"), line);
+        assertEquals(List.of(), SEEN, "nothing starts when something does not resolve");
+    }
+
+    @Test
+    void bundleThatIsNotOnTheClassPathIsNamed() throws Exception {
+        TestBundles bundles = new TestBundles(home).add("here", Map.of());
+        LaunchOptions options = bundles.feature();
+        assertEquals(1, RoleLauncher.run(options, log, ""));
+        assertEquals(
+                List.of("ERROR nemo_relay.launcher start_failed bundle test:here:1 is not on the class path: "
+                        + "there is no here-1.jar, install again"),
+                log.lines);
+    }
+
+    @Test
+    void missingAndMalformedFeatureFilesAreNamed() throws Exception {
+        LaunchOptions options = new LaunchOptions("absent", home, Map.of(), Map.of());
+        assertEquals(1, RoleLauncher.run(options, log, ""));
+        Path file = home.resolve("features/absent.json");
+        assertTrue(log.lines.getFirst().contains(file + " is missing"), log.lines::toString);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "{\"feature-resource-version\":\"1.0\",\"id\":\"a:b:1\",\"bundles\":[{\"id\":\"x\"}]}");
+        assertEquals(1, RoleLauncher.run(options, log, ""));
+        assertTrue(log.lines.getLast().contains(file + ": \"x\" is not group:artifact:version"), log.lines::toString);
+    }
+
+    public static class Recorder implements BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            SEEN.add("start " + context.getBundle().getSymbolicName());
+        }
+
+        @Override
+        public void stop(BundleContext context) {
+            SEEN.add("stop " + context.getBundle().getSymbolicName());
+        }
+    }
+
+    public static class Exits implements BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            SEEN.add("role " + service(context, LaunchOptions.class).role());
+            service(context, EventLog.class).flush();
+            service(context, ProcessControl.class).exit(3);
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+    }
+
+    public static class Fails implements BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            service(context, ProcessControl.class)
+                    .fail(new RelayException(FailureKind.CONFIGURATION, "port 1 is taken"));
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+    }
+
+    public static class Throws implements BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            throw new IllegalArgumentException("no such thing");
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+    }
+
+    private static <T> T service(BundleContext context, Class<T> type) {
+        return context.getService(context.getServiceReference(type));
+    }
+}
