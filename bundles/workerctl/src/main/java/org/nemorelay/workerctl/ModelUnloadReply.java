@@ -1,0 +1,33 @@
+package org.nemorelay.workerctl;
+
+import java.util.Map;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.workerctl.internal.FieldReader;
+import org.nemorelay.workerctl.internal.FieldWriter;
+
+/** Answer to {@link ModelUnloadRequest}. */
+public record ModelUnloadReply(boolean success, String error) implements WireRecord {
+    /** The worker's refusal. */
+    public static ModelUnloadReply refused(String error) {
+        return new ModelUnloadReply(false, error);
+    }
+
+    /** Reads the record; a key that is missing or null is its empty value, an unknown key is ignored, a wrong type is a {@link org.nemorelay.json.JsonException}. */
+    public static ModelUnloadReply decode(byte[] body) {
+        return fromJson(Json.parseObject(body));
+    }
+
+    static ModelUnloadReply fromJson(JsonObject object) {
+        FieldReader in = new FieldReader(object);
+        return new ModelUnloadReply(in.bool("success"), in.string("error"));
+    }
+
+    @Override
+    public Map<String, Object> toJson() {
+        return new FieldWriter()
+                .put("success", success)
+                .nonEmpty("error", error)
+                .done();
+    }
+}
