@@ -1,7 +1,6 @@
 package org.nemorelay.json;
 
 import java.io.InputStream;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,6 +69,15 @@ public final class Json {
         return out.toString();
     }
 
+    /** An object of keys and values in turn, in that order; values may be {@code null}. */
+    public static Map<String, Object> object(Object... keysAndValues) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            object.put((String) keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return object;
+    }
+
     private static Object readAll(JsonParser parser) {
         JsonToken first = parser.nextToken();
         if (first == null) {
@@ -113,49 +121,62 @@ public final class Json {
         };
     }
 
+    /** A chain of tests, not a pattern switch: its bootstrap costs milliseconds in processes that live for some. */
     private static void write(Object value, StringBuilder out) {
-        switch (value) {
-            case null -> out.append("null");
-            case String text -> writeString(text, out);
-            case BigDecimal number -> out.append(number);
-            case Double number when !Double.isFinite(number) -> throw new JsonException(number + " has no JSON form");
-            case Number number -> out.append(number);
-            case Boolean flag -> out.append(flag.booleanValue());
-            case JsonObject object -> write(object.values(), out);
-            case Map<?, ?> map -> {
-                out.append('{');
-                String separator = "";
-                for (Map.Entry<?, ?> entry : map.entrySet()) {
-                    out.append(separator);
-                    writeString((String) entry.getKey(), out);
-                    out.append(':');
-                    write(entry.getValue(), out);
-                    separator = ",";
-                }
-                out.append('}');
-            }
-            case Iterable<?> items -> {
-                out.append('[');
-                String separator = "";
-                for (Object item : items) {
-                    out.append(separator);
-                    write(item, out);
-                    separator = ",";
-                }
-                out.append(']');
-            }
-            case byte[] bytes -> {
-                out.append('[');
-                for (int i = 0; i < bytes.length; i++) {
-                    if (i > 0) {
-                        out.append(',');
-                    }
-                    out.append(bytes[i] & 0xff);
-                }
-                out.append(']');
-            }
-            default -> throw new JsonException(value.getClass().getName() + " has no JSON form");
+        if (value == null) {
+            out.append("null");
+        } else if (value instanceof String text) {
+            writeString(text, out);
+        } else if (value instanceof Double number && !Double.isFinite(number)) {
+            throw new JsonException(number + " has no JSON form");
+        } else if (value instanceof Number || value instanceof Boolean) {
+            out.append(value);
+        } else if (value instanceof byte[] bytes) {
+            writeBytes(bytes, out);
+        } else if (value instanceof Map<?, ?> map) {
+            writeMap(map, out);
+        } else if (value instanceof JsonObject object) {
+            writeMap(object.values(), out);
+        } else if (value instanceof Iterable<?> items) {
+            writeArray(items, out);
+        } else {
+            throw new JsonException(value.getClass().getName() + " has no JSON form");
         }
+    }
+
+    private static void writeMap(Map<?, ?> map, StringBuilder out) {
+        out.append('{');
+        String separator = "";
+        for (Map.Entry<?, ?> entry : map.entrySet()) {
+            out.append(separator);
+            writeString((String) entry.getKey(), out);
+            out.append(':');
+            write(entry.getValue(), out);
+            separator = ",";
+        }
+        out.append('}');
+    }
+
+    private static void writeArray(Iterable<?> items, StringBuilder out) {
+        out.append('[');
+        String separator = "";
+        for (Object item : items) {
+            out.append(separator);
+            write(item, out);
+            separator = ",";
+        }
+        out.append(']');
+    }
+
+    private static void writeBytes(byte[] bytes, StringBuilder out) {
+        out.append('[');
+        for (int i = 0; i < bytes.length; i++) {
+            if (i > 0) {
+                out.append(',');
+            }
+            out.append(bytes[i] & 0xff);
+        }
+        out.append(']');
     }
 
     private static void writeString(String text, StringBuilder out) {

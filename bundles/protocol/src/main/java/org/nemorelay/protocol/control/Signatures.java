@@ -1,0 +1,52 @@
+package org.nemorelay.protocol.control;
+
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/** Ed25519 over raw 32-byte public keys, by the runtime's own provider. Stateless; safe for any thread. */
+public final class Signatures {
+    public static final int PUBLIC_KEY_LENGTH = 32;
+    public static final int SIGNATURE_LENGTH = 64;
+    private static final String ALGORITHM = "Ed25519";
+    private static final byte[] X509_PREFIX = HexFormat.of().parseHex("302a300506032b6570032100");
+
+    private Signatures() {}
+
+    public static Octets sign(PrivateKey key, byte[] message) {
+        try {
+            Signature signature = Signature.getInstance(ALGORITHM);
+            signature.initSign(key);
+            signature.update(message);
+            return Octets.of(signature.sign());
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("an Ed25519 private key of this process does not sign", e);
+        }
+    }
+
+    /** Whether the signature is the key's over the message; malformed keys and signatures are simply not valid. */
+    public static boolean verify(Octets publicKey, byte[] message, Octets signature) {
+        if (publicKey.length() != PUBLIC_KEY_LENGTH || signature.length() != SIGNATURE_LENGTH) {
+            return false;
+        }
+        try {
+            Signature verifier = Signature.getInstance(ALGORITHM);
+            verifier.initVerify(publicKey(publicKey));
+            verifier.update(message);
+            return verifier.verify(signature.bytes());
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    private static PublicKey publicKey(Octets raw) throws GeneralSecurityException {
+        byte[] encoded = Arrays.copyOf(X509_PREFIX, X509_PREFIX.length + PUBLIC_KEY_LENGTH);
+        System.arraycopy(raw.bytes(), 0, encoded, X509_PREFIX.length, PUBLIC_KEY_LENGTH);
+        return KeyFactory.getInstance(ALGORITHM).generatePublic(new X509EncodedKeySpec(encoded));
+    }
+}

@@ -1,0 +1,35 @@
+package org.nemorelay.protocol.control;
+
+import java.security.PrivateKey;
+import org.nemorelay.protocol.Fingerprint;
+
+/** An Ed25519 key pair of this process: what a machine or a daemon is known by. {@link #toString()} shows the fingerprint only. */
+public final class SigningKey {
+    private final PrivateKey privateKey;
+    private final Octets publicKey;
+    private final Fingerprint fingerprint;
+
+    /** {@code publicKey} is the raw 32-byte key that belongs to {@code privateKey}. */
+    public SigningKey(PrivateKey privateKey, Octets publicKey) {
+        this.privateKey = privateKey;
+        this.publicKey = publicKey;
+        this.fingerprint = Fingerprint.ofPublicKey(publicKey.bytes());
+    }
+
+    public Octets publicKey() {
+        return publicKey;
+    }
+
+    public Fingerprint fingerprint() {
+        return fingerprint;
+    }
+
+    public Octets sign(byte[] message) {
+        return Signatures.sign(privateKey, message);
+    }
+
+    @Override
+    public String toString() {
+        return "SigningKey[" + fingerprint + "]";
+    }
+}
