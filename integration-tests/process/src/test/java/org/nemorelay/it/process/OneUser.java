@@ -1,0 +1,32 @@
+package org.nemorelay.it.process;
+
+import java.nio.file.Path;
+import org.nemorelay.it.Distribution;
+import org.nemorelay.it.MockProvider;
+import org.nemorelay.it.Relay;
+import org.nemorelay.it.User;
+
+/** A provider, a private tree whose workers use it and record, and a user: what most tests begin with. */
+final class OneUser implements AutoCloseable {
+    final MockProvider provider = new MockProvider();
+    final User user;
+    final Path executable;
+    final Path events;
+
+    OneUser(Path folder) {
+        user = User.self(folder.resolve("home"));
+        events = folder.resolve("events.jsonl");
+        executable = Distribution.privateTree(
+                        folder.resolve("tree"), Relay.upstreamToml(provider), Relay.observabilityToml(folder))
+                .resolve("bin/nemo-relay");
+    }
+
+    Relay daemon(String... options) {
+        return Relay.start(user, executable, Relay.upstream(provider), options);
+    }
+
+    @Override
+    public void close() {
+        provider.close();
+    }
+}

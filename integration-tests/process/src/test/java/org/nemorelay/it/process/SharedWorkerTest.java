@@ -1,0 +1,67 @@
+package org.nemorelay.it.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.McpSession;
+import org.nemorelay.it.ProcessTable;
+import org.nemorelay.it.Relay;
+
+/** Who shares a worker, and when none is started. */
+class SharedWorkerTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void twoSessionsOfOneUserShareOneWorkerUntilTheLastLeaves() {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession first = McpSession.initialized(bench.user, bench.executable, relay)) {
+            String worker = relay.awaitReadyWorker();
+            try (McpSession second = McpSession.initialized(bench.user, bench.executable, relay)) {
+                Await.until(
+                        "the worker counts both sessions",
+                        Duration.ofSeconds(5),
+                        () -> relay.workers().getFirst().integer("reference_count", 0, 10) == 2);
+                assertEquals(1, relay.workers().size());
+                assertEquals(1, workerProcesses(bench));
+                assertEquals(0, first.end());
+                Await.until(
+                        "one session is left",
+                        Duration.ofSeconds(5),
+                        () -> relay.workers().getFirst().integer("reference_count", 0, 10) == 1);
+                assertEquals(worker, relay.workers().getFirst().string("worker_id"));
+                assertEquals("ready", relay.workers().getFirst().string("state"));
+                assertEquals(0, second.end());
+            }
+            relay.awaitNoWorker(Duration.ofSeconds(10));
+            Await.until("the worker process ended", Duration.ofSeconds(10), () -> workerProcesses(bench) == 0);
+        }
+    }
+
+    @Test
+    void noWorkerStartsInPassThroughAndWithoutACredential() {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon("--pass-through");
+                McpSession routed = McpSession.initialized(bench.user, bench.executable, relay);
+                McpSession anonymous = McpSession.start(bench.user.spec(
+                        bench.executable.toString(), "daemon", "mcp", "--daemon-address", relay.address()))) {
+            anonymous.initialize();
+            routed.send("{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
+            assertEquals("p", routed.answer().string("id"));
+            assertEquals(0, workerProcesses(bench));
+            assertTrue(relay.workers().isEmpty());
+        }
+    }
+
+    private static long workerProcesses(OneUser bench) {
+        return ProcessTable.mentioning(bench.user.home().toString()).stream()
+                .filter(process -> process.arguments().contains("worker"))
+                .count();
+    }
+}

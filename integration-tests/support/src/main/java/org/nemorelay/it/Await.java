@@ -1,0 +1,37 @@
+package org.nemorelay.it;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+
+/** Waits for a condition with a deadline; what did not become true is named in the failure. */
+public final class Await {
+    private Await() {}
+
+    public static void until(String what, Duration limit, Callable<Boolean> condition) {
+        value(what, limit, () -> condition.call() ? Boolean.TRUE : null);
+    }
+
+    /** The first value of {@code source} that is not null; its exceptions count as "not yet". */
+    public static <T> T value(String what, Duration limit, Callable<T> source) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        Exception last = null;
+        while (true) {
+            try {
+                T value = source.call();
+                if (value != null) {
+                    return value;
+                }
+                last = null;
+            } catch (Exception e) {
+                last = e;
+            }
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(
+                        "not within " + limit.toMillis() + " ms: " + what + (last == null ? "" : " (" + last + ")"),
+                        last);
+            }
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package org.nemorelay.it;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
+
+/** A running daemon of a tree, ours or the stock one, on a free port. */
+public final class Relay implements AutoCloseable {
+    private final Proc daemon;
+    private final int port;
+
+    private Relay(Proc daemon, int port) {
+        this.daemon = daemon;
+        this.port = port;
+    }
+
+    /** Starts {@code executable daemon --port FREE MORE} as this user and waits until it serves. */
+    public static Relay start(User user, Path executable, Proc.Spec environment, String... more) {
+        int port = freePort();
+        Proc.Spec spec = user.spec(executable.toString(), "daemon", "--port", Integer.toString(port))
+                .command(more);
+        Relay relay = new Relay(spec.env(environment.environment()).start(), port);
+        Await.until("the daemon serves /healthz", Duration.ofSeconds(30), () -> {
+            if (!relay.daemon.alive()) {
+                throw new AssertionError("the daemon ended\n" + relay.daemon.transcript());
+            }
+            return RawHttp.get(port, "/healthz").status() == 200;
+        });
+        return relay;
+    }
+
+    /** The bases of both provider families point to this provider. */
+    public static Proc.Spec upstream(MockProvider provider) {
+        return Proc.spec()
+                .env("NEMO_RELAY_ANTHROPIC_BASE_URL", provider.origin())
+                .env("NEMO_RELAY_OPENAI_BASE_URL", provider.origin() + "/v1")
+                .env("NEMO_RELAY_LOG", "info");
+    }
+
+    /** {@code config.toml} of a worker whose provider this is. */
+    public static String upstreamToml(MockProvider provider) {
+        return "[upstream]\nanthropic_base_url = \"" + provider.origin() + "\"\nopenai_base_url = \""
+                + provider.origin() + "/v1\"\n[logging]\nlevel = \"info\"\n";
+    }
+
+    /** {@code plugins.toml} with the observability plugin that writes to this folder. */
+    public static String observabilityToml(Path folder) {
+        return """
+                version = 1
+                [[components]]
+                kind = "observability"
+                [components.config]
+                version = 4
+                [components.config.atof]
+                enabled = true
+                [[components.config.atof.sinks]]
+                type = "file"
+                output_directory = "%s"
+                filename = "events.jsonl"
+                """.formatted(folder);
+    }
+
+    public static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public int port() {
+        return port;
+    }
+
+    public String address() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    public Proc process() {
+        return daemon;
+    }
+
+    /** The workers as the public status path tells them. */
+    public List<JsonObject> workers() {
+        return Json.parseObject(
+                        RawHttp.get(port, "/_nemo_relay/v1/workers/status").body())
+                .objects("workers");
+    }
+
+    public String awaitReadyWorker() {
+        return Await.value(
+                "a ready worker\n" + daemon.transcript(),
+                Duration.ofSeconds(20),
+                () -> workers().stream()
+                        .filter(worker -> worker.string("state").equals("ready"))
+                        .map(worker -> worker.string("worker_id"))
+                        .findFirst()
+                        .orElse(null));
+    }
+
+    public void awaitNoWorker(Duration limit) {
+        Await.until("no worker is left", limit, () -> workers().isEmpty());
+    }
+
+    @Override
+    public void close() {
+        daemon.signal("TERM");
+        try {
+            daemon.awaitExit(Duration.ofSeconds(10));
+        } finally {
+            daemon.close();
+        }
+    }
+}
