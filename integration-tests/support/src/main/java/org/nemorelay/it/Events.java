@@ -26,10 +26,10 @@ public final class Events {
 
     /** Waits for an event that satisfies the condition. */
     public static JsonObject await(Path file, String what, Predicate<JsonObject> condition) {
-        return Await.value("event " + what, Duration.ofSeconds(10), () -> in(file).stream()
-                .filter(condition)
-                .findFirst()
-                .orElse(null));
+        return Await.value(
+                "event " + what,
+                Duration.ofSeconds(10),
+                () -> in(file).stream().filter(condition).findFirst().orElse(null));
     }
 
     /** Start or end of a scope with this name. */

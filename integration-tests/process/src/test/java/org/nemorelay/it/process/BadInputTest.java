@@ -29,8 +29,13 @@ class BadInputTest {
     void wrongDaemonAddresses() {
         try (OneUser bench = new OneUser(folder)) {
             for (String address : new String[] {
-                "ftp://localhost:1", "http://localhost", "http://user@localhost:1", "http://localhost:1/path",
-                "http://relay.example:80", "https://0.0.0.0:443", "nonsense"
+                "ftp://localhost:1",
+                "http://localhost",
+                "http://user@localhost:1",
+                "http://localhost:1/path",
+                "http://relay.example:80",
+                "https://0.0.0.0:443",
+                "nonsense"
             }) {
                 for (String role : new String[] {"mcp", "worker"}) {
                     Proc.Result result = bench.user
@@ -72,7 +77,10 @@ class BadInputTest {
                     RawHttp.post(relay.port(), "/hooks/codex", "{}", bench.user.header(), bench.user.header());
             assertEquals(401, twice.status());
             assertEquals("{\"error\":{\"message\":\"exactly one route credential is required\"}}", twice.text());
-            assertEquals(404, RawHttp.get(relay.port(), "/nope", "x-nemo-relay-client-token: short").status());
+            assertEquals(
+                    404,
+                    RawHttp.get(relay.port(), "/nope", "x-nemo-relay-client-token: short")
+                            .status());
             assertTrue(bench.provider.received().isEmpty());
         }
     }
@@ -83,16 +91,40 @@ class BadInputTest {
             Path config = folder.resolve("bad.toml");
             assertAll(
                     () -> refused(bench, config, "[upstream\n", "bad.toml", "1"),
-                    () -> refused(bench, config, "\n[upstream]\nopenai_base_ur = \"http://x\"\n", "bad.toml", "3", "openai_base_ur"),
-                    () -> refused(bench, config, "[upstream]\nresponse_timeout_secs = \"ten\"\n", "bad.toml", "2", "response_timeout_secs"),
-                    () -> refused(bench, config, "[upstream]\nopenai_base_url = \"no url\"\n", "bad.toml", "2", "openai_base_url"));
+                    () -> refused(
+                            bench,
+                            config,
+                            "\n[upstream]\nopenai_base_ur = \"http://x\"\n",
+                            "bad.toml",
+                            "3",
+                            "openai_base_ur"),
+                    () -> refused(
+                            bench,
+                            config,
+                            "[upstream]\nresponse_timeout_secs = \"ten\"\n",
+                            "bad.toml",
+                            "2",
+                            "response_timeout_secs"),
+                    () -> refused(
+                            bench,
+                            config,
+                            "[upstream]\nopenai_base_url = \"no url\"\n",
+                            "bad.toml",
+                            "2",
+                            "openai_base_url"));
         }
     }
 
     private void refused(OneUser bench, Path config, String content, String... named) throws IOException {
         Files.writeString(config, content);
         Proc.Result result = bench.user
-                .spec(bench.executable.toString(), "--config", config.toString(), "daemon", "--port", "" + Relay.freePort())
+                .spec(
+                        bench.executable.toString(),
+                        "--config",
+                        config.toString(),
+                        "daemon",
+                        "--port",
+                        "" + Relay.freePort())
                 .run(LIMIT);
         assertEquals(1, result.exit(), content + result.stderr());
         String last = result.stderr().lines().reduce((a, b) -> b).orElse("");
@@ -113,7 +145,8 @@ class BadInputTest {
             assertTrue(relay.workers().isEmpty());
             assertEquals(
                     200,
-                    RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header()).status());
+                    RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header())
+                            .status());
         }
     }
 
@@ -121,7 +154,8 @@ class BadInputTest {
         try (McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
             for (String word : named) {
                 org.nemorelay.it.Await.until(
-                        "'" + word + "' in the worker's output\n" + mcp.process().transcript(),
+                        "'" + word + "' in the worker's output\n"
+                                + mcp.process().transcript(),
                         LIMIT,
                         () -> mcp.process().stderr().contains(word));
             }

@@ -67,8 +67,7 @@ class ThreeUsersTest {
                         "three ready workers",
                         Duration.ofSeconds(30),
                         () -> relay.workers().stream()
-                                        .filter(worker ->
-                                                worker.string("state").equals("ready"))
+                                        .filter(worker -> worker.string("state").equals("ready"))
                                         .count()
                                 == 3);
                 List<ProcessTable.Entry> workers = ProcessTable.mentioning(relay.address()).stream()
@@ -76,7 +75,8 @@ class ThreeUsersTest {
                         .toList();
                 assertEquals(
                         Set.copyOf(UIDS),
-                        new HashSet<>(workers.stream().map(ProcessTable.Entry::uid).toList()));
+                        new HashSet<>(
+                                workers.stream().map(ProcessTable.Entry::uid).toList()));
                 for (int i = 0; i < users.size(); i++) {
                     serves(users.get(i), executable, relay, sessions.get(i), workers);
                 }
@@ -97,7 +97,10 @@ class ThreeUsersTest {
                         executable.toString(), "daemon", "hook", "codex", "--daemon-address", relay.address())
                 .run("{\"hook_event_name\":\"SessionStart\"}".getBytes(StandardCharsets.UTF_8), Duration.ofSeconds(10));
         assertEquals(0, hook.exit(), hook.stderr());
-        String seen = answer.headers() + answer.text() + hook.stdout() + hook.stderr()
+        String seen = answer.headers()
+                + answer.text()
+                + hook.stdout()
+                + hook.stderr()
                 + session.process().stdout()
                 + RawHttp.get(relay.port(), "/healthz").text()
                 + RawHttp.get(relay.port(), "/_nemo_relay/v1/workers").text()
@@ -119,14 +122,16 @@ class ThreeUsersTest {
         for (ProcessTable.Entry worker : workers) {
             List<Integer> ports = ProcessTable.listeningPorts(worker.pid());
             assertTrue(ports.size() == 1, "one port, not " + ports);
-            assertEquals(401, RawHttp.post(ports.getFirst(), "/v1/messages", "{}").status());
+            assertEquals(
+                    401, RawHttp.post(ports.getFirst(), "/v1/messages", "{}").status());
             assertEquals(
                     401,
                     RawHttp.post(ports.getFirst(), "/v1/messages", "{}", "x-nemo-relay-worker-token: " + "A".repeat(43))
                             .status());
             assertEquals(
                     401,
-                    RawHttp.get(ports.getFirst(), "/_nemo-relay/worker/v1/ready").status());
+                    RawHttp.get(ports.getFirst(), "/_nemo-relay/worker/v1/ready")
+                            .status());
         }
     }
 }

@@ -34,7 +34,9 @@ class WholeLineTest {
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.start(bench.user, bench.executable, relay)) {
             JsonObject initialized = mcp.initialize();
-            assertEquals("nemo-relay", initialized.object("result").object("serverInfo").string("name"));
+            assertEquals(
+                    "nemo-relay",
+                    initialized.object("result").object("serverInfo").string("name"));
             String worker = relay.awaitReadyWorker();
 
             RawHttp.Answer answer = RawHttp.post(
@@ -57,7 +59,12 @@ class WholeLineTest {
 
             Proc.Result hook = bench.user
                     .withToken(
-                            bench.executable.toString(), "daemon", "hook", "claude", "--daemon-address", relay.address())
+                            bench.executable.toString(),
+                            "daemon",
+                            "hook",
+                            "claude",
+                            "--daemon-address",
+                            relay.address())
                     .run(
                             ("{\"session_id\":\"s-1\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
                                             + "\"tool_input\":{\"command\":\"echo hi\"},\"tool_use_id\":\"toolu_1\"}")
