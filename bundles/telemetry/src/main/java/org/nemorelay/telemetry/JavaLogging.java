@@ -13,8 +13,8 @@ public final class JavaLogging {
     private JavaLogging() {}
 
     /**
-     * Makes the event log the only handler of this process and lets through what it lets through now. Call again after
-     * its level has changed.
+     * Makes the event log the only handler of this process and lets through what it lets through now; libraries speak
+     * from warning on, and freely where debug is wanted. Call again after its level has changed.
      */
     public static void install(EventLog log) {
         Objects.requireNonNull(log);
@@ -30,9 +30,6 @@ public final class JavaLogging {
         }
         if (log.enabled(Level.DEBUG)) {
             return java.util.logging.Level.FINE;
-        }
-        if (log.enabled(Level.INFO)) {
-            return java.util.logging.Level.INFO;
         }
         return log.enabled(Level.WARN) ? java.util.logging.Level.WARNING : java.util.logging.Level.SEVERE;
     }

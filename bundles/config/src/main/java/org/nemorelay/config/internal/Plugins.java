@@ -1,0 +1,257 @@
+package org.nemorelay.config.internal;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.internal.TomlValue.Scalar;
+
+/** plugins.toml of one layer (plugins 2.1, 2.2): the enabled components and their configurations. Immutable. */
+final class Plugins implements PluginPlan {
+    static final String FILE = "plugins.toml";
+    static final Plugins NONE = new Plugins(List.of(), Map.of(), Map.of());
+
+    private static final Set<String> COMPONENT_KEYS = new TreeSet<>(List.of("config", "enabled", "kind", "required"));
+    private static final Set<String> POLICY_KEYS = Set.of("unknown_component", "unknown_field", "unsupported_value");
+
+    private final List<Component> components;
+    private final Map<String, Map<String, Object>> configurations;
+    private final Map<String, Map<String, Position>> positions;
+
+    private Plugins(
+            List<Component> components,
+            Map<String, Map<String, Object>> configurations,
+            Map<String, Map<String, Position>> positions) {
+        this.components = List.copyOf(components);
+        this.configurations = configurations;
+        this.positions = positions;
+    }
+
+    /**
+     * The plan that the file holds.
+     *
+     * @param notes receives one line for each thing that is tolerated yet has no effect
+     */
+    static Plugins read(TomlValue.Table file, Consumer<String> notes) {
+        TomlValue version = file.entries().get("version");
+        if (version != null && !(version instanceof Scalar(Object number, Position _) && number.equals(1L))) {
+            throw Failures.at(version.position(), "version must be the integer 1");
+        }
+        String unknownField = policy(file);
+        List<Component> components = new ArrayList<>();
+        Map<String, Map<String, Object>> configurations = new HashMap<>();
+        Map<String, Map<String, Position>> positions = new HashMap<>();
+        Map<String, Position> seen = new HashMap<>();
+        for (TomlValue item : items(file)) {
+            if (!(item instanceof TomlValue.Table component)) {
+                throw Failures.at(item.position(), "[[components]] must be tables, this is " + item.kind());
+            }
+            String kind = kind(component);
+            Position earlier = seen.putIfAbsent(kind, component.position());
+            if (earlier != null) {
+                throw Failures.at(
+                        component.position(),
+                        "a second component of kind \"" + kind + "\", the first is at line " + earlier.line()
+                                + ": a kind may stand once");
+            }
+            for (Map.Entry<String, TomlValue> entry : component.entries().entrySet()) {
+                if (!COMPONENT_KEYS.contains(entry.getKey())) {
+                    unknown(unknownField, entry.getValue().position(), kind, entry.getKey(), notes);
+                }
+            }
+            boolean enabled = flag(component, "enabled").orElse(true);
+            Optional<Boolean> required = flag(component, "required");
+            Flattened config = new Flattened(component.position());
+            TomlValue table = component.entries().get("config");
+            if (table instanceof TomlValue.Table values) {
+                config.add("", values);
+            } else if (table != null) {
+                throw Failures.at(table.position(), "config must be a table, it is " + table.kind());
+            }
+            if (enabled) {
+                components.add(new Component(kind, required, component.position()));
+                configurations.put(kind, Collections.unmodifiableMap(config.values));
+                positions.put(kind, config.positions);
+            }
+        }
+        stockPlugins(file, notes);
+        return new Plugins(components, configurations, positions);
+    }
+
+    @Override
+    public List<Component> components() {
+        return components;
+    }
+
+    @Override
+    public Optional<Position> position(String kind, String key) {
+        Map<String, Position> known = positions.get(kind);
+        if (known == null) {
+            return Optional.empty();
+        }
+        String at = key;
+        while (!known.containsKey(at)) {
+            at = at.substring(0, Math.max(0, at.lastIndexOf('.')));
+        }
+        return Optional.of(known.get(at));
+    }
+
+    /** The properties of the component's factory configuration: its config, flattened with dots. */
+    Map<String, Object> configuration(String kind) {
+        return configurations.get(kind);
+    }
+
+    private static List<TomlValue> items(TomlValue.Table file) {
+        return switch (file.entries().get("components")) {
+            case null -> List.of();
+            case TomlValue.Array(List<TomlValue> items, Position _) -> items;
+            case TomlValue other ->
+                throw Failures.at(other.position(), "components must be an array of tables, it is " + other.kind());
+        };
+    }
+
+    private static String kind(TomlValue.Table component) {
+        TomlValue kind = component.entries().get("kind");
+        if (kind == null) {
+            throw Failures.at(component.position(), "a component needs a kind");
+        }
+        if (kind instanceof Scalar(String text, Position _)
+                && !text.isEmpty()
+                && text.chars().allMatch(Plugins::allowedInKind)) {
+            return text;
+        }
+        throw Failures.at(kind.position(), "kind must be a string of letters, digits, '.', '_' and '-'");
+    }
+
+    private static boolean allowedInKind(int c) {
+        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-';
+    }
+
+    private static Optional<Boolean> flag(TomlValue.Table component, String key) {
+        return switch (component.entries().get(key)) {
+            case null -> Optional.empty();
+            case Scalar(Boolean flag, Position _) -> Optional.of(flag);
+            case TomlValue other ->
+                throw Failures.at(other.position(), key + " must be true or false, it is " + other.kind());
+        };
+    }
+
+    /** Checks {@code [policy]} and returns what becomes of unknown fields. */
+    private static String policy(TomlValue.Table file) {
+        String unknownField = "warn";
+        TomlValue policy = file.entries().get("policy");
+        if (policy == null) {
+            return unknownField;
+        }
+        if (!(policy instanceof TomlValue.Table(Map<String, TomlValue> entries, Position _))) {
+            throw Failures.at(policy.position(), "policy must be a table, it is " + policy.kind());
+        }
+        for (Map.Entry<String, TomlValue> entry : entries.entrySet()) {
+            boolean known = POLICY_KEYS.contains(entry.getKey());
+            if (known
+                    && entry.getValue() instanceof Scalar(String word, Position _)
+                    && (word.equals("ignore") || word.equals("warn") || word.equals("error"))) {
+                unknownField = entry.getKey().equals("unknown_field") ? word : unknownField;
+            } else if (known) {
+                throw Failures.at(
+                        entry.getValue().position(),
+                        "[policy] " + entry.getKey() + " must be \"ignore\", \"warn\" or \"error\"");
+            }
+        }
+        return unknownField;
+    }
+
+    private static void unknown(String policy, Position position, String kind, String key, Consumer<String> notes) {
+        String text = "\"" + key + "\" is not a known key of component \"" + kind + "\"; known: "
+                + String.join(", ", COMPONENT_KEYS);
+        switch (policy) {
+            case "error" -> throw Failures.at(position, text);
+            case "warn" -> notes.accept(position + ": ignored: " + text);
+            default -> {}
+        }
+    }
+
+    /** The stock relay's plugin processes do not run here: silence would look like a policy in force. */
+    private static void stockPlugins(TomlValue.Table file, Consumer<String> notes) {
+        TomlValue plugins = file.entries().get("plugins");
+        if (plugins instanceof TomlValue.Table table && table.entries().containsKey("dynamic")) {
+            notes.accept(
+                    table.entries().get("dynamic").position()
+                            + ": ignored: [[plugins.dynamic]] names plugin processes of another runtime; plugins here are bundles");
+        }
+    }
+
+    /** A table as flat properties; an array of scalars stays one value, tables inside arrays are numbered. */
+    private static final class Flattened {
+        final Map<String, Object> values = new LinkedHashMap<>();
+        final Map<String, Position> positions = new HashMap<>();
+        private final Map<String, String> spelling = new HashMap<>();
+
+        Flattened(Position component) {
+            positions.put("", component);
+        }
+
+        void add(String key, TomlValue value) {
+            if (!key.isEmpty()) {
+                positions.put(key, value.position());
+            }
+            switch (value) {
+                case TomlValue.Table(Map<String, TomlValue> entries, Position _) ->
+                    entries.forEach((name, entry) -> add(key.isEmpty() ? name : key + "." + name, entry));
+                case TomlValue.Array(List<TomlValue> items, Position position) -> {
+                    if (items.stream().allMatch(Scalar.class::isInstance)) {
+                        put(key, array(key, items, position), position);
+                    } else {
+                        for (int i = 0; i < items.size(); i++) {
+                            add(key + "." + i, items.get(i));
+                        }
+                    }
+                }
+                case Scalar(Object scalar, Position position) -> put(key, plain(scalar), position);
+            }
+        }
+
+        /** Configuration Admin ignores the case of names. */
+        private void put(String key, Object value, Position position) {
+            String other = spelling.putIfAbsent(key.toLowerCase(Locale.ROOT), key);
+            if (other != null) {
+                throw Failures.at(position, "config key " + key + " differs from " + other + " in case or dots only");
+            }
+            values.put(key, value);
+        }
+
+        private static Object plain(Object scalar) {
+            return scalar instanceof Long || scalar instanceof Double || scalar instanceof Boolean
+                    ? scalar
+                    : scalar.toString();
+        }
+
+        private static Object array(String key, List<TomlValue> items, Position position) {
+            List<Object> scalars = new ArrayList<>();
+            for (TomlValue item : items) {
+                scalars.add(plain(((Scalar) item).value()));
+            }
+            if (scalars.stream().allMatch(String.class::isInstance)) {
+                return scalars.toArray(String[]::new);
+            }
+            if (scalars.stream().allMatch(Long.class::isInstance)) {
+                return scalars.toArray(Long[]::new);
+            }
+            if (scalars.stream().allMatch(Boolean.class::isInstance)) {
+                return scalars.toArray(Boolean[]::new);
+            }
+            if (scalars.stream().allMatch(Number.class::isInstance)) {
+                return scalars.stream().map(n -> ((Number) n).doubleValue()).toArray(Double[]::new);
+            }
+            throw Failures.at(position, "config key " + key + " must be an array of one type of value");
+        }
+    }
+}

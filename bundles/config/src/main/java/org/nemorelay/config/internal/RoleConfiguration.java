@@ -1,0 +1,286 @@
+package org.nemorelay.config.internal;
+
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.internal.Schema.Setting;
+import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.LogSettings;
+
+/**
+ * Everything a role is configured with, from its options, its environment and the files; reads files and changes
+ * nothing. Every failure is {@link FailureKind#CONFIGURATION} and names its place.
+ *
+ * @param pids the properties of each Configuration Admin PID
+ * @param logging what the files say about logging, where flags and environment leave it to them
+ * @param plugins the planned plugins; empty where the role runs none
+ * @param notes one line for each thing that is tolerated yet has no effect
+ */
+record RoleConfiguration(
+        Map<String, Map<String, Object>> pids,
+        Optional<LogSettings> logging,
+        Optional<Plugins> plugins,
+        List<String> notes) {
+
+    private static final Path SYSTEM = Path.of("/etc/nemo-relay");
+    private static final String CONFIG_FILE = "config.toml";
+
+    private static final String CAPTURE_VARIABLE = "NEMO_RELAY_DAEMON_OBSERVATION_CAPTURE_BYTES";
+    private static final long DEFAULT_CAPTURE_BYTES = 16L << 20;
+
+    private static final Map<String, Setting> DEFAULTS = Map.of(
+            "daemon.bind", byDefault("127.0.0.1"),
+            "daemon.port", byDefault(47_632L),
+            "daemon.max_tokens_per_identity", byDefault(4L),
+            "upstream.openai_base_url", byDefault("https://api.openai.com/v1"),
+            "upstream.anthropic_base_url", byDefault("https://api.anthropic.com"),
+            "upstream.chatgpt_codex_base_url", byDefault("https://chatgpt.com/backend-api/codex"),
+            "upstream.response_timeout_secs", byDefault(0L),
+            "gateway.max_hook_payload_bytes", byDefault(20L << 20),
+            "gateway.max_passthrough_body_bytes", byDefault(100L << 20));
+
+    private static final Map<String, String> DAEMON_VARIABLES = Map.of(
+            "NEMO_RELAY_OPENAI_BASE_URL", "upstream.openai_base_url",
+            "NEMO_RELAY_OPENAI_AUTH_HEADER", "upstream.openai_auth_header",
+            "NEMO_RELAY_ANTHROPIC_BASE_URL", "upstream.anthropic_base_url",
+            "NEMO_RELAY_ANTHROPIC_AUTH_HEADER", "upstream.anthropic_auth_header",
+            "NEMO_RELAY_CHATGPT_CODEX_BASE_URL", "upstream.chatgpt_codex_base_url",
+            "NEMO_RELAY_MAX_HOOK_PAYLOAD_BYTES", "gateway.max_hook_payload_bytes",
+            "NEMO_RELAY_MAX_PASSTHROUGH_BODY_BYTES", "gateway.max_passthrough_body_bytes",
+            "NEMO_RELAY_DAEMON_MAX_TOKENS_PER_IDENTITY", "daemon.max_tokens_per_identity");
+
+    private static final Map<String, String> DAEMON_FLAGS = Map.ofEntries(
+            Map.entry("openai-base-url", "upstream.openai_base_url"),
+            Map.entry("anthropic-base-url", "upstream.anthropic_base_url"),
+            Map.entry("chatgpt-codex-base-url", "upstream.chatgpt_codex_base_url"),
+            Map.entry("max-hook-payload-bytes", "gateway.max_hook_payload_bytes"),
+            Map.entry("max-passthrough-body-bytes", "gateway.max_passthrough_body_bytes"),
+            Map.entry("bind", "daemon.bind"),
+            Map.entry("port", "daemon.port"),
+            Map.entry("advertise-address", "daemon.advertise_address"),
+            Map.entry("pass-through", "daemon.pass_through"),
+            Map.entry("require-worker", "daemon.require_worker"),
+            Map.entry("max-tokens-per-identity", "daemon.max_tokens_per_identity"));
+
+    /** The configuration of the role that the options name; a role without files of its own has none. */
+    static RoleConfiguration resolve(LaunchOptions options) {
+        return switch (options.role()) {
+            case "daemon" -> daemon(options);
+            case "worker" -> worker(options);
+            default -> new RoleConfiguration(Map.of(), Optional.empty(), Optional.empty(), List.of());
+        };
+    }
+
+    /** Where the administrator's files are: the tree's own {@code etc} where there is one, which then replaces the system's. */
+    static Path systemFolder(Path home) {
+        Path own = home.resolve("etc");
+        if (!Files.exists(own, LinkOption.NOFOLLOW_LINKS)) {
+            return SYSTEM;
+        }
+        OwnFolder.check(home, own);
+        return own;
+    }
+
+    private static RoleConfiguration daemon(LaunchOptions options) {
+        List<String> notes = new ArrayList<>();
+        Layers layers = new Layers().over(DEFAULTS);
+        userFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        layers.over(Layers.environment(options.environment(), DAEMON_VARIABLES))
+                .over(Layers.flags(options.flags(), DAEMON_FLAGS));
+
+        boolean passThrough = flag(layers, "daemon.pass_through");
+        boolean requireWorker = flag(layers, "daemon.require_worker");
+        if (passThrough && requireWorker) {
+            throw Failures.of("pass_through (" + origin(layers, "daemon.pass_through") + ") and require_worker ("
+                    + origin(layers, "daemon.require_worker") + ") exclude each other");
+        }
+        String bind = text(layers, "daemon.bind");
+        String advertise = text(layers, "daemon.advertise_address");
+        checkAdvertised(bind, advertise);
+
+        Map<String, Map<String, Object>> pids = new HashMap<>();
+        pids.put(
+                "org.nemorelay.daemon",
+                Map.of(
+                        "bind", bind,
+                        "port", integer(layers, "daemon.port"),
+                        "advertise_address", advertise,
+                        "pass_through", passThrough,
+                        "require_worker", requireWorker,
+                        "max_tokens_per_identity", integer(layers, "daemon.max_tokens_per_identity")));
+        shared(layers, pids);
+        return new RoleConfiguration(
+                Map.copyOf(pids),
+                logging(options, layers, "daemon.logging", notes),
+                Optional.empty(),
+                List.copyOf(notes));
+    }
+
+    /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
+    private static RoleConfiguration worker(LaunchOptions options) {
+        List<String> notes = new ArrayList<>();
+        Layers layers = new Layers().over(DEFAULTS);
+        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+
+        String address =
+                options.flag("daemon-address").orElseThrow(() -> Failures.of("a worker needs --daemon-address"));
+        String bind = options.flag("bind").orElse("127.0.0.1");
+        String advertise = options.flag("advertise-address").orElse("");
+        if (SettingType.BIND.fromText(bind).isEmpty()) {
+            throw Failures.of("--bind must be " + SettingType.BIND.expected());
+        }
+        if (bind.equals("0.0.0.0") && advertise.isEmpty()) {
+            throw Failures.of("a worker bound to 0.0.0.0 requires --advertise-address");
+        }
+        if (!bind.equals("0.0.0.0") && !advertise.isEmpty()) {
+            throw Failures.of("--advertise-address needs a worker bound to 0.0.0.0");
+        }
+        Map<String, Map<String, Object>> pids = new HashMap<>();
+        pids.put(
+                "org.nemorelay.worker",
+                Map.of(
+                        "daemon_address", daemonUrl("--daemon-address", address).argument(),
+                        "bind", bind,
+                        "port", checkedInt("--port", SettingType.PORT, options.flag("port"), 0),
+                        "advertise_address", advertise,
+                        "observation_capture_bytes",
+                                checkedInt(
+                                        CAPTURE_VARIABLE,
+                                        SettingType.POSITIVE_INT,
+                                        Optional.ofNullable(
+                                                options.environment().get(CAPTURE_VARIABLE)),
+                                        DEFAULT_CAPTURE_BYTES)));
+        shared(layers, pids);
+        Path plugins = systemFolder(options.home()).resolve(Plugins.FILE);
+        return new RoleConfiguration(
+                Map.copyOf(pids),
+                logging(options, layers, "logging", notes),
+                Optional.of(TomlFile.read(plugins)
+                        .map(file -> Plugins.read(file, notes::add))
+                        .orElse(Plugins.NONE)),
+                List.copyOf(notes));
+    }
+
+    private static Optional<TomlValue.Table> userFile(LaunchOptions options) {
+        Optional<Path> given = options.flag("config").map(Path::of);
+        if (given.isPresent()) {
+            Optional<TomlValue.Table> file = TomlFile.read(given.get());
+            if (file.isEmpty()) {
+                throw Failures.of("--config: there is no file " + given.get());
+            }
+            return file;
+        }
+        return userFolder(options.environment()).flatMap(folder -> TomlFile.read(folder.resolve(CONFIG_FILE)));
+    }
+
+    private static Optional<TomlValue.Table> systemFile(LaunchOptions options) {
+        return TomlFile.read(systemFolder(options.home()).resolve(CONFIG_FILE));
+    }
+
+    private static Optional<Path> userFolder(Map<String, String> environment) {
+        String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
+        if (!xdg.isEmpty()) {
+            return Optional.of(Path.of(xdg, "nemo-relay"));
+        }
+        String home = environment.getOrDefault("HOME", "");
+        return home.isEmpty() ? Optional.empty() : Optional.of(Path.of(home, ".config", "nemo-relay"));
+    }
+
+    private static void checkAdvertised(String bind, String advertise) {
+        boolean everywhere = bind.equals("0.0.0.0");
+        if (everywhere && advertise.isEmpty()) {
+            throw Failures.of("a daemon bound to 0.0.0.0 requires --advertise-address");
+        }
+        if (!advertise.isEmpty() && daemonUrl("advertise address", advertise).loopback() && everywhere) {
+            throw Failures.of("a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
+        }
+    }
+
+    private static DaemonUrl daemonUrl(String source, String text) {
+        try {
+            return DaemonUrl.parse(text);
+        } catch (RelayException e) {
+            throw new RelayException(FailureKind.CONFIGURATION, source + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static void shared(Layers layers, Map<String, Map<String, Object>> pids) {
+        pids.put(
+                "org.nemorelay.upstream",
+                Map.of(
+                        "openai_base_url", text(layers, "upstream.openai_base_url"),
+                        "openai_auth_header", text(layers, "upstream.openai_auth_header"),
+                        "anthropic_base_url", text(layers, "upstream.anthropic_base_url"),
+                        "anthropic_auth_header", text(layers, "upstream.anthropic_auth_header"),
+                        "chatgpt_codex_base_url", text(layers, "upstream.chatgpt_codex_base_url"),
+                        "response_timeout_secs",
+                                layers.value("upstream.response_timeout_secs").orElseThrow()));
+        pids.put(
+                "org.nemorelay.gateway",
+                Map.of(
+                        "max_hook_payload_bytes",
+                                layers.value("gateway.max_hook_payload_bytes").orElseThrow(),
+                        "max_passthrough_body_bytes",
+                                layers.value("gateway.max_passthrough_body_bytes")
+                                        .orElseThrow()));
+    }
+
+    /** Flags or environment decide alone where they speak at all; otherwise the files do (plugins 3). */
+    private static Optional<LogSettings> logging(
+            LaunchOptions options, Layers layers, String section, List<String> notes) {
+        layers.merged().forEach((name, setting) -> {
+            if (name.equals(section + ".sinks.0.path") || name.equals(section + ".stderr_enabled")) {
+                notes.add(setting.origin() + ": ignored: events go to standard error only");
+            }
+        });
+        boolean decided = options.flag("log-level").isPresent()
+                || options.flag("log-stderr-format").isPresent()
+                || LogSettings.inEnvironment(options.environment());
+        Optional<Object> level = layers.value(section + ".level");
+        Optional<Object> format = layers.value(section + ".stderr_format");
+        if (decided || level.isEmpty() && format.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new LogSettings(
+                level.map(name -> LogSettings.level((String) name)).orElse(LogSettings.DEFAULT.level()),
+                format.map(name -> LogSettings.format((String) name)).orElse(LogSettings.DEFAULT.format())));
+    }
+
+    private static int checkedInt(String source, SettingType type, Optional<String> text, long otherwise) {
+        if (text.isEmpty()) {
+            return Math.toIntExact(otherwise);
+        }
+        return type.fromText(text.get())
+                .map(value -> Math.toIntExact((Long) value))
+                .orElseThrow(() -> Failures.of(source + " must be " + type.expected()));
+    }
+
+    private static String text(Layers layers, String name) {
+        return (String) layers.value(name).orElse("");
+    }
+
+    private static boolean flag(Layers layers, String name) {
+        return (Boolean) layers.value(name).orElse(false);
+    }
+
+    private static int integer(Layers layers, String name) {
+        return Math.toIntExact((Long) layers.value(name).orElseThrow());
+    }
+
+    private static String origin(Layers layers, String name) {
+        return layers.merged().get(name).origin();
+    }
+
+    private static Setting byDefault(Object value) {
+        return new Setting(value, "default");
+    }
+}

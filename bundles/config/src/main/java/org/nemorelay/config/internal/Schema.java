@@ -1,0 +1,184 @@
+package org.nemorelay.config.internal;
+
+import static org.nemorelay.config.internal.SettingType.*;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.nemorelay.config.PluginPlan.Position;
+
+/** The keys of config.toml (plugins 3, relay-daemon 0.1): which tables refuse what they do not know, and what each key accepts. */
+final class Schema {
+    /** A checked value; {@code origin} says where it came from, for people. */
+    record Setting(Object value, String origin) {}
+
+    private sealed interface Node {}
+
+    private record Leaf(SettingType type) implements Node {}
+
+    /** @param strict whether unknown keys are refused */
+    private record Section(boolean strict, Map<String, Node> keys) implements Node {}
+
+    private record Sections(Section each) implements Node {}
+
+    private static final Section LOGGING = new Section(
+            true,
+            Map.of(
+                    "level",
+                    new Leaf(LEVEL),
+                    "stderr_format",
+                    new Leaf(FORMAT),
+                    "stderr_enabled",
+                    new Leaf(FLAG),
+                    "flush_interval_millis",
+                    new Leaf(POSITIVE),
+                    "sinks",
+                    new Sections(new Section(
+                            true,
+                            Map.of(
+                                    "path", new Leaf(PATH),
+                                    "level", new Leaf(LEVEL),
+                                    "format", new Leaf(FORMAT),
+                                    "queue_capacity", new Leaf(QUEUE),
+                                    "max_file_size_bytes", new Leaf(POSITIVE),
+                                    "retained_files", new Leaf(RETAINED))))));
+
+    private static final Section AGENT = new Section(true, Map.of("command", new Leaf(TEXT)));
+
+    private static final Section ROOT = new Section(
+            false,
+            Map.of(
+                    "upstream",
+                    new Section(
+                            true,
+                            Map.of(
+                                    "openai_base_url", new Leaf(BASE_URL),
+                                    "openai_auth_header", new Leaf(HEADER),
+                                    "anthropic_base_url", new Leaf(BASE_URL),
+                                    "anthropic_auth_header", new Leaf(HEADER),
+                                    "chatgpt_codex_base_url", new Leaf(CODEX_URL),
+                                    "response_timeout_secs", new Leaf(UNSIGNED))),
+                    "gateway",
+                    new Section(
+                            false,
+                            Map.of(
+                                    "max_hook_payload_bytes", new Leaf(POSITIVE),
+                                    "max_passthrough_body_bytes", new Leaf(POSITIVE))),
+                    "agents",
+                    new Section(true, Map.of("codex", AGENT, "claude", AGENT, "pi", AGENT)),
+                    "logging",
+                    LOGGING,
+                    "daemon",
+                    new Section(
+                            false,
+                            Map.of(
+                                    "bind", new Leaf(BIND),
+                                    "port", new Leaf(PORT),
+                                    "advertise_address", new Leaf(TEXT),
+                                    "pass_through", new Leaf(FLAG),
+                                    "require_worker", new Leaf(FLAG),
+                                    "max_tokens_per_identity", new Leaf(TOKEN_LIMIT),
+                                    "logging", LOGGING))));
+
+    private Schema() {}
+
+    /**
+     * The checked settings of a file by dotted name; the first bad key or value stops it.
+     *
+     * @param notes receives one line for each key that is tolerated yet means nothing here
+     */
+    static Map<String, Setting> check(TomlValue.Table file, Consumer<String> notes) {
+        Map<String, Setting> settings = new TreeMap<>();
+        check(file, ROOT, List.of(), settings, notes);
+        return settings;
+    }
+
+    /** What the setting of this dotted name accepts. */
+    static SettingType type(String name) {
+        Section section = ROOT;
+        String[] path = name.split("\\.");
+        for (int i = 0; i < path.length - 1; i++) {
+            section = (Section) section.keys().get(path[i]);
+        }
+        return ((Leaf) section.keys().get(path[path.length - 1])).type();
+    }
+
+    private static void check(
+            TomlValue.Table table,
+            Section section,
+            List<String> path,
+            Map<String, Setting> settings,
+            Consumer<String> notes) {
+        for (Map.Entry<String, TomlValue> entry : table.entries().entrySet()) {
+            List<String> name = append(path, entry.getKey());
+            TomlValue value = entry.getValue();
+            switch (section.keys().get(entry.getKey())) {
+                case null -> unknown(section, path, entry.getKey(), value.position(), notes);
+                case Leaf(SettingType type) -> settings.put(String.join(".", name), setting(name, type, value));
+                case Section inner -> {
+                    if (!(value instanceof TomlValue.Table nested)) {
+                        throw Failures.at(value.position(), name(name) + " must be a table, it is " + value.kind());
+                    }
+                    check(nested, inner, name, settings, notes);
+                }
+                case Sections(Section each) -> sections(name, each, value, settings, notes);
+            }
+        }
+    }
+
+    private static void sections(
+            List<String> name, Section each, TomlValue value, Map<String, Setting> settings, Consumer<String> notes) {
+        if (!(value instanceof TomlValue.Array array)) {
+            throw Failures.at(value.position(), name(name) + " must be an array of tables, it is " + value.kind());
+        }
+        int index = 0;
+        for (TomlValue item : array.items()) {
+            List<String> itemName = append(name, Integer.toString(index++));
+            if (!(item instanceof TomlValue.Table table)) {
+                throw Failures.at(item.position(), name(itemName) + " must be a table, it is " + item.kind());
+            }
+            check(table, each, itemName, settings, notes);
+        }
+    }
+
+    private static void unknown(
+            Section section, List<String> path, String key, Position position, Consumer<String> notes) {
+        String where = path.isEmpty() ? "" : "[" + String.join(".", path) + "] ";
+        String text = where + "\"" + key + "\" is not a known key; known: "
+                + String.join(", ", new TreeSet<>(section.keys().keySet()));
+        if (section.strict()) {
+            throw Failures.at(position, text);
+        }
+        // Unknown tables at the top belong to other programs that share the file.
+        if (!path.isEmpty()) {
+            notes.accept(position + ": ignored: " + text);
+        }
+    }
+
+    private static Setting setting(List<String> name, SettingType type, TomlValue value) {
+        if (value instanceof TomlValue.Scalar(Object scalar, Position position)) {
+            return new Setting(
+                    type.from(scalar)
+                            .orElseThrow(() -> Failures.at(position, name(name) + " must be " + type.expected())),
+                    position.toString());
+        }
+        throw Failures.at(value.position(), name(name) + " must be " + type.expected() + ", it is " + value.kind());
+    }
+
+    /** {@code [upstream] openai_base_url}, as it stands in the file. */
+    private static String name(List<String> path) {
+        String key = path.getLast();
+        return path.size() == 1
+                ? "[" + key + "]"
+                : "[" + String.join(".", path.subList(0, path.size() - 1)) + "] " + key;
+    }
+
+    private static List<String> append(List<String> path, String key) {
+        List<String> longer = new ArrayList<>(path);
+        longer.add(key);
+        return List.copyOf(longer);
+    }
+}

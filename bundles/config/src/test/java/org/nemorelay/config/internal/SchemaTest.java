@@ -1,0 +1,90 @@
+package org.nemorelay.config.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.config.internal.Schema.Setting;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+/** What a config.toml may say: every bad value is named with its place and what is expected. */
+class SchemaTest {
+    private final List<String> notes = new ArrayList<>();
+
+    private Map<String, Setting> check(String toml) {
+        return Schema.check(TomlFile.parse("config.toml", toml), notes::add);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    [upstream]\\nopenai_base_ur = "x"                  | config.toml:2:1: [upstream] "openai_base_ur" is not a known key; known: anthropic_auth_header, anthropic_base_url, chatgpt_codex_base_url, openai_auth_header, openai_base_url, response_timeout_secs
+                    [upstream]\\nresponse_timeout_secs = -1            | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more
+                    [upstream]\\nresponse_timeout_secs = "5"           | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more
+                    [upstream]\\nopenai_base_url = 5                   | config.toml:2:1: [upstream] openai_base_url must be an absolute http or https URL without credentials, query or fragment
+                    [upstream]\\n\\nopenai_base_url = "example.com"    | config.toml:3:1: [upstream] openai_base_url must be an absolute http or https URL without credentials, query or fragment
+                    [upstream]\\nanthropic_base_url = "http://u:p@h"   | config.toml:2:1: [upstream] anthropic_base_url must be an absolute http or https URL without credentials, query or fragment
+                    [upstream]\\nchatgpt_codex_base_url = "http://a.b" | config.toml:2:1: [upstream] chatgpt_codex_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
+                    [upstream]\\nopenai_auth_header = "a\\u0007b"      | config.toml:2:1: [upstream] openai_auth_header must be a non-empty header value of printable ASCII
+                    upstream = 1                                       | config.toml:1:1: [upstream] must be a table, it is an integer
+                    [gateway]\\nmax_hook_payload_bytes = 0             | config.toml:2:1: [gateway] max_hook_payload_bytes must be a positive integer
+                    [logging]\\nlevel = "loud"                         | config.toml:2:1: [logging] level must be "error", "warn", "info", "debug" or "trace"
+                    [logging]\\nfile = "x"                             | config.toml:2:1: [logging] "file" is not a known key; known: flush_interval_millis, level, sinks, stderr_enabled, stderr_format
+                    [daemon.logging]\\nstderr_format = "xml"           | config.toml:2:1: [daemon.logging] stderr_format must be "human" or "jsonl"
+                    [[logging.sinks]]\\nqueue_capacity = 9000          | config.toml:2:1: [logging.sinks.0] queue_capacity must be an integer from 1 through 8192
+                    [[logging.sinks]]\\ncolour = 1                     | config.toml:2:1: [logging.sinks.0] "colour" is not a known key; known: format, level, max_file_size_bytes, path, queue_capacity, retained_files
+                    [agents.emacs]\\ncommand = "x"                     | config.toml:1:1: [agents] "emacs" is not a known key; known: claude, codex, pi
+                    [daemon]\\nport = 0                                | config.toml:2:1: [daemon] port must be an integer from 1 through 65535
+                    """)
+    void badValuesStopTheStart(String toml, String message) {
+        RelayException failure = assertThrows(RelayException.class, () -> check(toml.replace("\\n", "\n")));
+        assertEquals(FailureKind.CONFIGURATION, failure.kind());
+        assertEquals(message, failure.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    [upstream\\n                                          | config.toml:1:10: not valid TOML: Unexpected end of line, expected ]
+                    [upstream]\\nopenai_auth_header = sk-secret           | config.toml:2:22: not valid TOML: unexpected text, expected a value
+                    [upstream]\\nopenai_base_url=""\\nopenai_base_url=""  | config.toml:3:1: not valid TOML: openai_base_url previously defined at line 2, column 1
+                    """)
+    void brokenTomlIsNamedWithLineAndColumnAndNoContent(String toml, String message) {
+        RelayException failure = assertThrows(RelayException.class, () -> check(toml.replace("\\n", "\n")));
+        assertEquals(message, failure.getMessage());
+    }
+
+    @Test
+    void goodValuesKeepTheirPlace() {
+        Map<String, Setting> settings = check("""
+                [upstream]
+                openai_base_url = "http://127.0.0.1:1/v1"
+                openai_auth_header = "  Bearer k "
+                response_timeout_secs = 30
+                [agents.codex]
+                command = "codex"
+                [[logging.sinks]]
+                path = "/var/log/x"
+                """);
+        assertEquals(new Setting("http://127.0.0.1:1/v1", "config.toml:2:1"), settings.get("upstream.openai_base_url"));
+        assertEquals("Bearer k", settings.get("upstream.openai_auth_header").value());
+        assertEquals(30L, settings.get("upstream.response_timeout_secs").value());
+        assertEquals(List.of(), notes);
+    }
+
+    @Test
+    void unknownTablesAndGatewayKeysAreTolerated() {
+        check("[gateway]\nmax_hook_payload_byte = 1\n[daemon]\nx = 1\n[distributed]\ncarrier = \"nats\"\n");
+        assertEquals(
+                List.of(
+                        "config.toml:2:1: ignored: [gateway] \"max_hook_payload_byte\" is not a known key; known:"
+                                + " max_hook_payload_bytes, max_passthrough_body_bytes",
+                        "config.toml:4:1: ignored: [daemon] \"x\" is not a known key; known: advertise_address, bind,"
+                                + " logging, max_tokens_per_identity, pass_through, port, require_worker"),
+                notes);
+    }
+}
