@@ -1,0 +1,81 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.plugin.api.PluginConfigException;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.wiring.BundleRequirement;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.framework.wiring.FrameworkWiring;
+
+/** Turns what framework and component runtime say about a failure into one line for an administrator. */
+final class Failures {
+    /** An unusable value in a plugin's configuration. */
+    record BadValue(String key, String message) {}
+
+    private Failures() {}
+
+    /** Why a bundle does not start. */
+    static String start(Bundle bundle, FrameworkWiring wiring, BundleException failure) {
+        if (failure.getType() == BundleException.RESOLVE_ERROR) {
+            List<String> missing = new ArrayList<>();
+            for (BundleRequirement requirement :
+                    bundle.adapt(BundleRevision.class).getDeclaredRequirements(null)) {
+                if (mandatory(requirement) && wiring.findProviders(requirement).isEmpty()) {
+                    String filter = requirement.getDirectives().get(Constants.FILTER_DIRECTIVE);
+                    missing.add(requirement.getNamespace() + (filter == null ? "" : " " + filter));
+                }
+            }
+            return missing.isEmpty()
+                    ? "does not resolve: " + line(failure.getMessage())
+                    : "requires " + String.join(" and ", missing)
+                            + ", which nothing here provides; build it for this version or add what it needs";
+        }
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : cause.toString());
+    }
+
+    /** The configuration value that a stack trace complains about. */
+    static Optional<BadValue> badValue(String stackTrace) {
+        String marker = PluginConfigException.class.getName() + ": ";
+        int start = stackTrace.lastIndexOf(marker);
+        if (start < 0) {
+            return Optional.empty();
+        }
+        String text = firstLine(stackTrace.substring(start + marker.length()));
+        int colon = text.indexOf(": ");
+        return colon < 0
+                ? Optional.empty()
+                : Optional.of(new BadValue(text.substring(0, colon), text.substring(colon + 2)));
+    }
+
+    /** The innermost cause of a stack trace. */
+    static String cause(String stackTrace) {
+        String marker = "Caused by: ";
+        int start = stackTrace.lastIndexOf(marker);
+        return firstLine(start < 0 ? stackTrace : stackTrace.substring(start + marker.length()));
+    }
+
+    /** A text of several lines as one. */
+    static String line(String text) {
+        return String.join(" ", String.valueOf(text).split("\\s*\\R\\s*"));
+    }
+
+    private static String firstLine(String text) {
+        return text.lines().findFirst().orElse("");
+    }
+
+    private static boolean mandatory(BundleRequirement requirement) {
+        Map<String, String> directives = requirement.getDirectives();
+        String effective = directives.getOrDefault(Constants.EFFECTIVE_DIRECTIVE, Constants.EFFECTIVE_RESOLVE);
+        String resolution = directives.getOrDefault(Constants.RESOLUTION_DIRECTIVE, Constants.RESOLUTION_MANDATORY);
+        return effective.equals(Constants.EFFECTIVE_RESOLVE) && resolution.equals(Constants.RESOLUTION_MANDATORY);
+    }
+}

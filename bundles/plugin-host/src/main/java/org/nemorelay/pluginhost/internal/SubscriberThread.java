@@ -1,0 +1,213 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.pluginhost.EventSink;
+import org.nemorelay.telemetry.EventLog;
+
+/**
+ * One subscriber on a thread of its own: activation, events and flushes all run there, so a plugin that blocks holds up
+ * nobody but itself. The queue is bounded by number and by size.
+ */
+final class SubscriberThread implements EventSink {
+    private static final int MAX_EVENTS = 1024;
+    private static final long MAX_CHARACTERS = 16L * 1024 * 1024;
+
+    private final String name;
+    private final EventLog log;
+    private final Thread thread;
+    private final Deque<Work> queue = new ArrayDeque<>();
+    private long characters;
+    private long dropped;
+    private boolean closed;
+
+    private sealed interface Work {
+        /** @param characters what the event holds on to */
+        record Publish(Event event, long characters) implements Work {}
+
+        record Flush(CompletableFuture<Void> done) implements Work {}
+    }
+
+    /**
+     * Starts the thread.
+     *
+     * @param name what logs call the subscriber
+     * @param activation gets the service, which may construct it and take any time; empty when there is none
+     * @param started given this sink on the new thread when activation found a subscriber, else nothing
+     */
+    SubscriberThread(
+            String name,
+            EventLog log,
+            Supplier<Optional<EventSubscriber>> activation,
+            Consumer<Optional<EventSink>> started) {
+        this.name = name;
+        this.log = log;
+        this.thread = Thread.ofPlatform().name("plugin-" + name).daemon().unstarted(() -> {
+            try {
+                Optional<EventSubscriber> subscriber = activation.get();
+                started.accept(subscriber.map(service -> this));
+                subscriber.ifPresent(this::serve);
+            } finally {
+                abandonQueue();
+            }
+        });
+        thread.start();
+    }
+
+    @Override
+    public synchronized void publish(Event event) {
+        if (closed) {
+            return;
+        }
+        long size = characters(event.values());
+        if (queue.size() >= MAX_EVENTS || (characters + size > MAX_CHARACTERS && !queue.isEmpty())) {
+            if (dropped++ == 0) {
+                log.log(
+                        EventLog.Level.WARN,
+                        PluginHostComponent.TARGET,
+                        "plugin_events_dropped",
+                        "plugin " + name + " is slower than the events: some are dropped for it",
+                        "plugin",
+                        name);
+            }
+            return;
+        }
+        characters += size;
+        queue.add(new Work.Publish(event, size));
+        notifyAll();
+    }
+
+    @Override
+    public synchronized CompletableFuture<Void> flush() {
+        if (closed) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        queue.add(new Work.Flush(done));
+        notifyAll();
+        return done;
+    }
+
+    /**
+     * Lets the subscriber finish what it was given, with a last flush, for as long as {@code millis}; then interrupts
+     * and leaves it. Returns whether the thread has ended.
+     */
+    boolean close(long millis) throws InterruptedException {
+        synchronized (this) {
+            if (!closed) {
+                queue.add(new Work.Flush(new CompletableFuture<>()));
+                closed = true;
+                notifyAll();
+            }
+            if (dropped > 0) {
+                log.log(
+                        EventLog.Level.WARN,
+                        PluginHostComponent.TARGET,
+                        "plugin_events_dropped",
+                        "plugin " + name + " was slower than the events: " + dropped + " were dropped for it",
+                        "plugin",
+                        name,
+                        "dropped",
+                        dropped);
+                dropped = 0;
+            }
+        }
+        thread.join(millis);
+        if (thread.isAlive()) {
+            thread.interrupt();
+            thread.join(millis / 10 + 1);
+        }
+        return !thread.isAlive();
+    }
+
+    private void serve(EventSubscriber subscriber) {
+        try {
+            for (Optional<Work> work = next(); work.isPresent(); work = next()) {
+                switch (work.get()) {
+                    case Work.Publish(Event event, long size) -> {
+                        attempt("onEvent", () -> subscriber.onEvent(event));
+                    }
+                    case Work.Flush(CompletableFuture<Void> done) -> {
+                        attempt("flush", subscriber::flush);
+                        done.complete(null);
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized Optional<Work> next() throws InterruptedException {
+        while (queue.isEmpty()) {
+            if (closed) {
+                return Optional.empty();
+            }
+            wait();
+        }
+        Work work = queue.remove();
+        if (work instanceof Work.Publish(Event event, long size)) {
+            characters -= size;
+        }
+        return Optional.of(work);
+    }
+
+    private synchronized void abandonQueue() {
+        closed = true;
+        for (Work work : queue) {
+            if (work instanceof Work.Flush(CompletableFuture<Void> done)) {
+                done.complete(null);
+            }
+        }
+        queue.clear();
+    }
+
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private void attempt(String method, Call call) throws InterruptedException {
+        try {
+            call.run();
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
+            log.log(
+                    EventLog.Level.ERROR,
+                    PluginHostComponent.TARGET,
+                    "plugin_failed",
+                    "plugin " + name + " failed in " + method + ": "
+                            + (e.getMessage() == null ? e.getClass().getName() : e.getMessage()),
+                    "plugin",
+                    name);
+        }
+    }
+
+    private static long characters(Object value) {
+        return switch (value) {
+            case String text -> text.length() + 16L;
+            case Map<?, ?> map -> {
+                long sum = 64;
+                for (Map.Entry<?, ?> entry : map.entrySet()) {
+                    sum += 32 + characters(entry.getValue());
+                }
+                yield sum;
+            }
+            case Iterable<?> list -> {
+                long sum = 32;
+                for (Object item : list) {
+                    sum += characters(item);
+                }
+                yield sum;
+            }
+            case null, default -> 16;
+        };
+    }
+}

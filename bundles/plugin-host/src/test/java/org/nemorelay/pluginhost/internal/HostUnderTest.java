@@ -1,0 +1,188 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Dictionary;
+import java.util.Hashtable;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.zip.ZipEntry;
+import org.apache.felix.framework.FrameworkFactory;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.PluginPlan;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.launch.Framework;
+import org.osgi.service.cm.Configuration;
+import org.osgi.service.cm.ConfigurationAdmin;
+import org.osgi.service.component.runtime.ServiceComponentRuntime;
+
+/** A plugin host in a real framework with Declarative Services and Configuration Admin, over folders of made-up plugins. */
+final class HostUnderTest implements PluginPlan {
+    private static final String SHARED =
+            "org.osgi.service.component;version=1.5,org.osgi.service.component.runtime;version=1.5,"
+                    + "org.osgi.service.component.runtime.dto;version=1.5,org.osgi.service.cm;version=1.6,"
+                    + "org.osgi.util.promise;version=1.3,org.osgi.util.function;version=1.2,"
+                    + "org.nemorelay.plugin.api;version=1.0,org.nemorelay.json;version=1.0";
+
+    final Path home;
+    final List<String> log = new CopyOnWriteArrayList<>();
+    private final List<Component> components = new ArrayList<>();
+    private final Framework framework;
+    private final ConfigurationAdmin configurations;
+    private PluginHostComponent host;
+
+    HostUnderTest(Path folder) throws Exception {
+        home = Files.createDirectories(folder.resolve("an installed tree"));
+        Files.createDirectories(home.resolve("plugins"));
+        Files.createDirectories(home.resolve("etc/plugins"));
+        framework = new FrameworkFactory()
+                .newFramework(Map.of(
+                        Constants.FRAMEWORK_STORAGE,
+                        folder.resolve("storage").toString(),
+                        Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA,
+                        SHARED,
+                        "felix.log.level",
+                        "0"));
+        framework.start();
+        BundleContext context = framework.getBundleContext();
+        for (String type :
+                List.of("org.apache.felix.cm.impl.ConfigurationManager", "org.apache.felix.scr.impl.Activator")) {
+            context.installBundle(jarOf(type)).start();
+        }
+        configurations = context.getService(context.getServiceReference(ConfigurationAdmin.class));
+    }
+
+    /** Starts the host over what was added and planned so far. */
+    PluginHostComponent start() {
+        BundleContext context = framework.getBundleContext();
+        ServiceComponentRuntime runtime =
+                context.getService(context.getServiceReference(ServiceComponentRuntime.class));
+        host = new PluginHostComponent(
+                context, new LaunchOptions("worker", home, Map.of(), Map.of()), this, runtime, new MemoryLog());
+        return host;
+    }
+
+    /** What ready() ends with: a line, or empty when all is well. */
+    Optional<String> failure() {
+        try {
+            host.ready().toCompletableFuture().orTimeout(30, TimeUnit.SECONDS).join();
+            return Optional.empty();
+        } catch (CompletionException e) {
+            return Optional.of(((RelayException) e.getCause()).getMessage());
+        }
+    }
+
+    /** Plans a component and gives it a configuration, as the reader of plugins.toml does. */
+    HostUnderTest plan(String kind, Optional<Boolean> required, Map<String, Object> config) throws IOException {
+        int line = components.size() * 10 + 1;
+        components.add(new Component(kind, required, new Position("plugins.toml", line, 1)));
+        Dictionary<String, Object> properties = new Hashtable<>(config);
+        properties.put("nemorelay.plugin.kind", kind);
+        Configuration configuration = configurations.createFactoryConfiguration(kind, "?");
+        configuration.update(properties);
+        return this;
+    }
+
+    /** A plugin jar in a folder under the tree, its component the given class. */
+    Path jar(String path, String kind, Class<?> component, Map<String, String> headers) throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        attributes.putValue("Bundle-ManifestVersion", "2");
+        attributes.putValue("Bundle-SymbolicName", path.replaceAll("[^a-z]", "."));
+        attributes.putValue("Bundle-Version", "1.2.3");
+        attributes.putValue("Import-Package", "org.nemorelay.plugin.api;version=\"[1.0,2)\"");
+        attributes.putValue("Provide-Capability", "org.nemorelay.plugin;kind=" + kind + ";observer=true");
+        attributes.putValue("Service-Component", "OSGI-INF/component.xml");
+        headers.forEach(attributes::putValue);
+        Path file = home.resolve(path);
+        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file), manifest)) {
+            String xml = "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path
+                    + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\">"
+                    + "<service><provide interface=\"org.nemorelay.plugin.api.EventSubscriber\"/></service>"
+                    + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
+            add(jar, "OSGI-INF/component.xml", xml.getBytes(StandardCharsets.UTF_8));
+            String name = component.getName().replace('.', '/') + ".class";
+            try (InputStream code = component.getClassLoader().getResourceAsStream(name)) {
+                add(jar, name, code.readAllBytes());
+            }
+        }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        return file;
+    }
+
+    @Override
+    public List<Component> components() {
+        return components;
+    }
+
+    @Override
+    public Optional<Position> position(String kind, String key) {
+        return components.stream()
+                .filter(component -> component.kind().equals(kind))
+                .map(component -> new Position(
+                        component.position().file(), component.position().line() + key.length(), 2))
+                .findFirst();
+    }
+
+    /** Stops the host; its plugins go on. */
+    void stopHost() throws InterruptedException {
+        host.close();
+    }
+
+    void close() throws InterruptedException, BundleException {
+        if (host != null) {
+            host.close();
+        }
+        framework.stop();
+        framework.waitForStop(30_000);
+    }
+
+    private static void add(JarOutputStream jar, String name, byte[] content) throws IOException {
+        jar.putNextEntry(new ZipEntry(name));
+        jar.write(content);
+        jar.closeEntry();
+    }
+
+    private static String jarOf(String type) throws ClassNotFoundException, URISyntaxException {
+        ClassLoader loader = HostUnderTest.class.getClassLoader();
+        return Class.forName(type, false, loader)
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI()
+                .toString();
+    }
+
+    private final class MemoryLog implements EventLog {
+        @Override
+        public boolean enabled(Level level) {
+            return true;
+        }
+
+        @Override
+        public void log(Level level, String target, String event, String message, Object... fields) {
+            log.add(level + " " + event + ": " + message);
+        }
+
+        @Override
+        public void flush() {}
+    }
+}

@@ -1,0 +1,116 @@
+package org.nemorelay.pluginhost.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.PluginStatus.State;
+
+class PluginsAreBroughtUpTest {
+    @TempDir
+    private Path folder;
+
+    private HostUnderTest host;
+
+    @BeforeEach
+    void open() throws Exception {
+        host = new HostUnderTest(folder);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        host.close();
+    }
+
+    @Test
+    void plannedPluginsOfBothFoldersReceiveEventsAndOthersStayIdle() throws Exception {
+        Path one = host.jar("plugins/one.jar", "one", Appending.class, Map.of());
+        Path two = host.jar("etc/plugins/two.jar", "two", Appending.class, Map.of());
+        Path idle = host.jar("plugins/idle.jar", "idle", Appending.class, Map.of());
+        Path first = folder.resolve("first");
+        Path second = folder.resolve("second");
+        host.plan("one", Optional.empty(), Map.of("file", first.toString()))
+                .plan("two", Optional.of(true), Map.of("file", second.toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertTrue(plugins.snapshot().observed());
+        plugins.snapshot().publish(event("a"));
+        plugins.snapshot().publish(event("b"));
+        plugins.snapshot().flush().get(30, TimeUnit.SECONDS);
+        assertEquals(List.of("a", "b", "flush"), Files.readAllLines(first));
+        assertEquals(List.of("a", "b", "flush"), Files.readAllLines(second));
+        assertEquals(
+                List.of(
+                        new PluginStatus("idle", "1.2.3", State.IDLE, idle.toString(), ""),
+                        new PluginStatus("one", "1.2.3", State.ACTIVE, one.toString(), ""),
+                        new PluginStatus("two", "1.2.3", State.ACTIVE, two.toString(), "")),
+                plugins.status());
+    }
+
+    @Test
+    void closingLetsSubscribersFinish() throws Exception {
+        host.jar("plugins/one.jar", "one", Appending.class, Map.of());
+        Path file = folder.resolve("file");
+        host.plan("one", Optional.empty(), Map.of("file", file.toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        for (int i = 0; i < 100; i++) {
+            plugins.snapshot().publish(event("e" + i));
+        }
+        host.stopHost();
+        assertEquals(101, Files.readAllLines(file).size());
+        assertFalse(plugins.snapshot().observed());
+    }
+
+    @Test
+    void withoutAPlanNothingIsWaitedFor() {
+        host.start();
+        assertEquals(Optional.empty(), host.failure());
+    }
+
+    static Event event(String name) {
+        return Event.of(Map.of(
+                "atof_version", "0.1", "kind", "mark", "name", name, "uuid", "u", "timestamp", 1793610000500000L));
+    }
+
+    /** Appends names to a file; the plugin's classes are loaded apart from the test's. */
+    public static final class Appending implements EventSubscriber {
+        private final Path file;
+
+        public Appending(Map<String, Object> properties) {
+            file = Path.of((String) properties.get("file"));
+        }
+
+        @Override
+        public void onEvent(Event event) throws IOException {
+            append(event.name());
+        }
+
+        @Override
+        public void flush() throws IOException {
+            append("flush");
+        }
+
+        private void append(String line) throws IOException {
+            Files.writeString(
+                    file,
+                    line + "\n",
+                    java.nio.file.StandardOpenOption.CREATE,
+                    java.nio.file.StandardOpenOption.APPEND);
+        }
+    }
+}

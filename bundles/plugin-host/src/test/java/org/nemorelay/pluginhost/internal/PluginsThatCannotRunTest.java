@@ -1,0 +1,215 @@
+package org.nemorelay.pluginhost.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.PluginConfigException;
+import org.nemorelay.pluginhost.internal.PluginsAreBroughtUpTest.Appending;
+
+class PluginsThatCannotRunTest {
+    private static final Optional<Boolean> BY_KIND = Optional.empty();
+    private static final Optional<Boolean> REQUIRED = Optional.of(true);
+
+    @TempDir
+    private Path folder;
+
+    private HostUnderTest host;
+
+    @BeforeEach
+    void open() throws Exception {
+        host = new HostUnderTest(folder);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        host.close();
+    }
+
+    @Test
+    void anUnknownKindStopsTheWorkerEvenWhenOptional() throws Exception {
+        host.plan("nope", Optional.of(false), Map.of()).start();
+        assertEquals(
+                Optional.of("plugins.toml:1:1: no bundle in " + host.home + "/plugins or " + host.home
+                        + "/etc/plugins provides the plugin kind \"nope\", put one there or remove the component"),
+                host.failure());
+    }
+
+    @Test
+    void aKindOfTwoBundlesIsRefused() throws Exception {
+        Path one = host.jar("plugins/one.jar", "x", Appending.class, Map.of());
+        Path two = host.jar("etc/plugins/two.jar", "x", Appending.class, Map.of());
+        host.plan("x", REQUIRED, Map.of("file", "f")).start();
+        assertEquals(
+                Optional.of("plugins.toml:1:1: the plugin kind \"x\" is provided by " + one + " and " + two
+                        + ", remove one of them"),
+                host.failure());
+    }
+
+    @Test
+    void filesThatAreNoBundlesAreNamedAndTheRestServes() throws Exception {
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        Path whole = host.jar("plugins/half.jar", "half", Appending.class, Map.of());
+        byte[] bytes = Files.readAllBytes(whole);
+        Files.write(whole, Arrays.copyOf(bytes, bytes.length / 2));
+        Path empty = host.home.resolve("plugins/empty.jar");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(empty))) {
+            zip.putNextEntry(new ZipEntry("x"));
+        }
+        Path plain = host.jar("plugins/plain.jar", "plain", Appending.class, Map.of());
+        try (var jar = new java.util.jar.JarOutputStream(Files.newOutputStream(plain), new java.util.jar.Manifest())) {
+            jar.putNextEntry(new ZipEntry("x"));
+        }
+        host.plan("good", BY_KIND, Map.of("file", "f")).start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + whole + " is not a whole jar (");
+        logged("ERROR plugin_quarantined: plugin file " + empty + " has no manifest, build it as an OSGi bundle");
+        logged("ERROR plugin_quarantined: plugin file " + plain
+                + " is no OSGi bundle, its manifest lacks Bundle-SymbolicName");
+    }
+
+    @Test
+    void whatOthersCanChangeIsRefused() throws Exception {
+        Path open = host.jar("plugins/open.jar", "open", Appending.class, Map.of());
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-rw-r--"));
+        Path etc = host.home.resolve("etc/plugins");
+        host.jar("etc/plugins/x.jar", "x", Appending.class, Map.of());
+        Files.setPosixFilePermissions(etc, PosixFilePermissions.fromString("rwxrwxrwx"));
+        host.start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + open + " can be written by group or others, run chmod go-w "
+                + open);
+        logged("ERROR plugin_quarantined: plugin file " + etc + " can be written by group or others, run chmod go-w "
+                + etc);
+        assertEquals(2, host.log.size() - 1, host.log.toString());
+    }
+
+    @Test
+    void foreignFilesAreRefused() throws Exception {
+        Assumptions.assumeTrue(
+                "root".equals(System.getProperty("user.name")), "only root can give a file to somebody else");
+        Path foreign = host.jar("plugins/foreign.jar", "foreign", Appending.class, Map.of());
+        Files.setAttribute(foreign, "unix:uid", 12345);
+        host.start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + foreign + " belongs to user id 12345, give it to root");
+    }
+
+    @Test
+    void aMissingImportIsNamed() throws Exception {
+        Path jar = host.jar(
+                "plugins/x.jar",
+                "x",
+                Appending.class,
+                Map.of("Import-Package", "org.nemorelay.plugin.api,com.missing"));
+        host.plan("x", REQUIRED, Map.of("file", "f")).start();
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" requires osgi.wiring.package (osgi.wiring.package=com.missing),"
+                        + " which nothing here provides; build it for this version or add what it"
+                        + " needs"),
+                host.failure());
+    }
+
+    @Test
+    void aWrongApiVersionIsNamed() throws Exception {
+        host.jar(
+                "plugins/x.jar",
+                "x",
+                Appending.class,
+                Map.of("Import-Package", "org.nemorelay.plugin.api;version=\"[2.0,3)\""));
+        host.plan("x", REQUIRED, Map.of("file", "f")).start();
+        String line = host.failure().orElseThrow();
+        assertTrue(line.contains("org.nemorelay.plugin.api"), line);
+    }
+
+    @Test
+    void anUnusableValueIsNamedWithItsPlace() throws Exception {
+        host.jar("plugins/x.jar", "x", Refusing.class, Map.of());
+        host.plan("x", REQUIRED, Map.of("bad.0.key", "v")).start();
+        assertEquals(
+                Optional.of("plugins.toml:10:2: plugin \"x\": bad.0.key: is bad, write something else"),
+                host.failure());
+    }
+
+    @Test
+    void anActivationThatThrowsIsNamed() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Throwing.class, Map.of());
+        host.plan("x", REQUIRED, Map.of()).start();
+        assertEquals(
+                Optional.of("plugins.toml:1:1: plugin \"x\" (" + jar
+                        + ") does not start: java.lang.IllegalStateException: on purpose; correct the plugin or remove"
+                        + " the component"),
+                host.failure());
+    }
+
+    @Test
+    void anObserverIsOptionalUnlessTheFileRequiresIt() throws Exception {
+        host.jar("plugins/x.jar", "x", Throwing.class, Map.of());
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        host.plan("x", BY_KIND, Map.of()).plan("good", BY_KIND, Map.of("file", "f"));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals(1, plugins.snapshot().eventSinks().size());
+        logged("ERROR plugin_quarantined: plugins.toml:1:1: plugin \"x\"");
+    }
+
+    @Test
+    void whatIsNoObserverIsRequiredUnlessTheFileSaysOtherwise() throws Exception {
+        host.jar(
+                "plugins/x.jar",
+                "x",
+                Throwing.class,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=x;observer=false"));
+        host.plan("x", BY_KIND, Map.of()).start();
+        assertTrue(host.failure().orElseThrow().contains("on purpose"));
+    }
+
+    @Test
+    void aBundleWithoutTheComponentOfItsKindIsRefused() throws Exception {
+        Path jar = host.jar(
+                "plugins/x.jar", "y", Appending.class, Map.of("Provide-Capability", "org.nemorelay.plugin;kind=x"));
+        host.plan("x", BY_KIND, Map.of()).start();
+        assertEquals(
+                Optional.of(jar + ": the bundle says that it provides the plugin kind \"x\" but has no component with"
+                        + " that configuration PID; correct the plugin"),
+                host.failure());
+    }
+
+    private void logged(String start) {
+        assertTrue(host.log.stream().anyMatch(line -> line.startsWith(start)), () -> start + " not in " + host.log);
+    }
+
+    /** Finds a value that it cannot use. */
+    public static final class Refusing implements EventSubscriber {
+        public Refusing(Map<String, Object> properties) {
+            throw new PluginConfigException("bad.0.key", "is bad, write something else");
+        }
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Fails in activation. */
+    public static final class Throwing implements EventSubscriber {
+        public Throwing(Map<String, Object> properties) {
+            throw new IllegalStateException("on purpose");
+        }
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+}

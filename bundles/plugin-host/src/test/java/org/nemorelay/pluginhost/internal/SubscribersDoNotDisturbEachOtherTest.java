@@ -1,0 +1,113 @@
+package org.nemorelay.pluginhost.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.telemetry.EventLog;
+
+@Timeout(60)
+class SubscribersDoNotDisturbEachOtherTest {
+    private final List<String> log = new CopyOnWriteArrayList<>();
+
+    @Test
+    void aFullQueueDropsAndCounts() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        List<String> seen = new CopyOnWriteArrayList<>();
+        SubscriberThread slow = thread(event -> {
+            entered.countDown();
+            release.await();
+            seen.add(event.name());
+        });
+        for (int i = 0; i < 2000; i++) {
+            slow.publish(PluginsAreBroughtUpTest.event("e" + i));
+            if (i == 0) {
+                entered.await();
+            }
+        }
+        release.countDown();
+        slow.flush().get(30, TimeUnit.SECONDS);
+        assertEquals(1025, seen.size());
+        assertEquals("e1024", seen.getLast());
+        assertTrue(slow.close(1000));
+        assertEquals(
+                List.of(
+                        "plugin x is slower than the events: some are dropped for it",
+                        "plugin x was slower than the events: 975 were dropped for it"),
+                log);
+    }
+
+    @Test
+    void whatItThrowsIsLoggedAndTheNextEventFollows() throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        SubscriberThread failing = thread(event -> {
+            seen.add(event.name());
+            throw new IllegalStateException("no " + event.name());
+        });
+        failing.publish(PluginsAreBroughtUpTest.event("a"));
+        failing.publish(PluginsAreBroughtUpTest.event("b"));
+        failing.flush().get(30, TimeUnit.SECONDS);
+        assertEquals(List.of("a", "b"), seen);
+        assertEquals(List.of("plugin x failed in onEvent: no a", "plugin x failed in onEvent: no b"), log);
+        assertTrue(failing.close(1000));
+    }
+
+    @Test
+    void oneThatBlocksIsLeftBehindInTime() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        CountDownLatch entered = new CountDownLatch(1);
+        SubscriberThread stuck = thread(event -> {
+            entered.countDown();
+            while (never.getCount() > 0) {
+                try {
+                    never.await();
+                } catch (InterruptedException e) {
+                    // Deaf to interrupts.
+                }
+            }
+        });
+        stuck.publish(PluginsAreBroughtUpTest.event("a"));
+        entered.await();
+        assertFalse(stuck.close(50));
+        never.countDown();
+    }
+
+    private SubscriberThread thread(Receiver receiver) {
+        EventSubscriber subscriber = new EventSubscriber() {
+            @Override
+            public void onEvent(Event event) throws Exception {
+                receiver.receive(event);
+            }
+        };
+        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {});
+    }
+
+    private interface Receiver {
+        void receive(Event event) throws Exception;
+    }
+
+    private final class MemoryLog implements EventLog {
+        @Override
+        public boolean enabled(Level level) {
+            return true;
+        }
+
+        @Override
+        public void log(Level level, String target, String event, String message, Object... fields) {
+            log.add(message);
+        }
+
+        @Override
+        public void flush() {}
+    }
+}
