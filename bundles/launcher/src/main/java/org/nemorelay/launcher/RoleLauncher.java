@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.launcher.internal.FrameworkStorage;
-import org.nemorelay.launcher.internal.JavaLoggingBridge;
 import org.nemorelay.launcher.internal.ProcessEnd;
 import org.nemorelay.launcher.internal.RoleFramework;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.JavaLogging;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.launch.Framework;
 
@@ -32,7 +32,7 @@ public final class RoleLauncher {
     }
 
     static int run(LaunchOptions options, EventLog log, String classPath) {
-        JavaLoggingBridge.install(log);
+        JavaLogging.install(log);
         ProcessEnd end = new ProcessEnd();
         CountDownLatch stopped = new CountDownLatch(1);
         Thread hook = new Thread(

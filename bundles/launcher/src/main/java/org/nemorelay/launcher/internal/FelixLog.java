@@ -14,7 +14,7 @@ final class FelixLog extends Logger {
 
     FelixLog(EventLog log) {
         this.log = log;
-        setLogLevel(log.enabled(Level.DEBUG) ? LOG_DEBUG : LOG_WARNING);
+        setLogLevel(log.enabled(Level.TRACE) ? LOG_DEBUG : LOG_WARNING);
     }
 
     @Override
@@ -29,7 +29,7 @@ final class FelixLog extends Logger {
             case LOG_ERROR -> Level.ERROR;
             case LOG_WARNING -> Level.WARN;
             case LOG_INFO -> Level.INFO;
-            default -> Level.DEBUG;
+            default -> Level.TRACE;
         };
         log.log(own, TARGET, "", thrown == null ? message : message + ": " + thrown);
     }

@@ -27,6 +27,12 @@ import org.osgi.framework.wiring.FrameworkWiring;
  * order, and what the framework adds to them.
  */
 public final class RoleFramework {
+    /**
+     * JDK packages that Jetty imports for leak preventers and SPNEGO, which nobody uses here; the shipped runtime leaves
+     * out the modules that hold them.
+     */
+    private static final String ABSENT_PACKAGES = "java.awt,java.sql,javax.imageio,org.ietf.jgss";
+
     /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
     private static final String SYSTEM_PACKAGES =
             "org.slf4j;version=2.0,org.slf4j.spi;version=2.0,org.slf4j.event;version=2.0,org.slf4j.helpers;version=2.0";
@@ -65,7 +71,7 @@ public final class RoleFramework {
         Map<String, Object> configuration = new HashMap<>();
         configuration.put(Constants.FRAMEWORK_STORAGE, storage.toString());
         configuration.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
-        configuration.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, SYSTEM_PACKAGES);
+        configuration.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, SYSTEM_PACKAGES + "," + ABSENT_PACKAGES);
         configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
         configuration.putAll(extra);
         configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
