@@ -1,0 +1,241 @@
+package org.nemorelay.identity;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.identity.internal.FileStatus;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.RouteToken;
+import org.nemorelay.protocol.control.Ids;
+
+/**
+ * The user's client token in the environment or in its file (relay-daemon 4.5). Unlike keys, a token file with loose
+ * permissions is refused, never repaired.
+ */
+public final class ClientTokens {
+    public static final String VARIABLE = "NEMO_RELAY_CLIENT_TOKEN";
+    private static final int MAX_BYTES = 128;
+
+    private final Path file;
+    private final EffectiveUser user;
+
+    ClientTokens(Path file, EffectiveUser user) {
+        this.file = file;
+        this.user = user;
+    }
+
+    /** Where a token came from. */
+    public enum Source {
+        ENV,
+        FILE,
+        NONE;
+
+        /** The word in log events. */
+        public String word() {
+            return name().toLowerCase(java.util.Locale.ROOT);
+        }
+    }
+
+    /** Why a place that holds something does not hold a usable token. */
+    public enum Problem {
+        INVALID_VALUE("invalid_value", "does not hold a client token"),
+        SYMLINK("symlink", "is a link"),
+        NOT_REGULAR("not_regular", "is not a regular file"),
+        FOREIGN_OWNER("foreign_owner", "belongs to another user"),
+        LOOSE_PERMISSIONS("loose_permissions", "is open to others; its mode must be 0600 or 0400"),
+        TOO_LARGE("too_large", "holds more than " + MAX_BYTES + " bytes"),
+        UNREADABLE("unreadable", "cannot be read");
+
+        private final String word;
+        private final String sentence;
+
+        Problem(String word, String sentence) {
+            this.word = word;
+            this.sentence = sentence;
+        }
+
+        /** The word in log events. */
+        public String word() {
+            return word;
+        }
+    }
+
+    /** A place that was passed over. */
+    public record Skipped(Source source, Problem problem) {}
+
+    /** The token to use, with the places that were passed over on the way to it. */
+    public record Resolved(Optional<RouteToken> token, Source source, List<Skipped> skipped) {
+        public Resolved {
+            skipped = List.copyOf(skipped);
+        }
+    }
+
+    /** What {@link #ensure()} found or made. */
+    public record Ensured(boolean created, Path path) {
+        /** The word in the command's JSON output. */
+        public String status() {
+            return created ? "created" : "existing";
+        }
+    }
+
+    /** A valid token in {@value #VARIABLE}, else a valid token file, else none. Never fails; reads the file only when needed. */
+    public Resolved resolve(Map<String, String> environment) {
+        return resolve(environment, Optional.of(this));
+    }
+
+    /** The same where the user's folder may be unknown: then only the environment counts. */
+    public static Resolved inEnvironment(Map<String, String> environment) {
+        String value = environment.getOrDefault(VARIABLE, "");
+        boolean folderKnown = !environment.getOrDefault("XDG_CONFIG_HOME", "").isEmpty()
+                || !environment.getOrDefault("HOME", "").isEmpty();
+        if (RouteToken.parse(value).isPresent() || !folderKnown) {
+            return resolve(environment, Optional.empty());
+        }
+        return StateFolder.of(environment).clientTokens().resolve(environment);
+    }
+
+    private static Resolved resolve(Map<String, String> environment, Optional<ClientTokens> tokens) {
+        List<Skipped> skipped = new ArrayList<>();
+        String value = environment.getOrDefault(VARIABLE, "");
+        if (!value.isEmpty()) {
+            Optional<RouteToken> token = RouteToken.parse(value);
+            if (token.isPresent()) {
+                return new Resolved(token, Source.ENV, skipped);
+            }
+            skipped.add(new Skipped(Source.ENV, Problem.INVALID_VALUE));
+        }
+        if (tokens.isPresent()) {
+            Content content = tokens.get().read();
+            if (content.token.isPresent()) {
+                return new Resolved(content.token, Source.FILE, skipped);
+            }
+            if (content.problem.isPresent()) {
+                skipped.add(new Skipped(Source.FILE, content.problem.get()));
+            }
+        }
+        return new Resolved(Optional.empty(), Source.NONE, skipped);
+    }
+
+    /**
+     * Creates the token file when there is none. Racing callers agree on one token: it is published by a hard link, which
+     * never replaces. Root is refused, and so is a file or folder that is not the user's alone: it stays untouched.
+     */
+    public Ensured ensure() {
+        if (user.root()) {
+            throw new RelayException(
+                    FailureKind.CONFIGURATION,
+                    "refusing to create a client token as root; run `nemo-relay daemon token ensure` as the user who runs"
+                            + " the coding agent");
+        }
+        PrivateFiles files = new PrivateFiles(user);
+        try {
+            Path folder = file.toAbsolutePath().getParent();
+            if (FileStatus.of(folder).isEmpty()) {
+                PrivateFiles.createFolders(folder);
+            }
+            ownFolder(folder);
+            if (!existing()) {
+                Path temporary =
+                        files.temporary(file, (new Ids().secret().text() + "\n").getBytes(StandardCharsets.US_ASCII));
+                try {
+                    Files.createLink(file, temporary);
+                } catch (FileAlreadyExistsException e) {
+                    existing();
+                    return new Ensured(false, file);
+                } finally {
+                    Files.deleteIfExists(temporary);
+                }
+                files.syncFolder(file);
+                return new Ensured(true, file);
+            }
+            return new Ensured(false, file);
+        } catch (IOException e) {
+            throw PrivateFiles.failed(file, "cannot be created", e);
+        }
+    }
+
+    /** Whether a usable file is there; an unusable one is a failure. */
+    private boolean existing() {
+        Content content = read();
+        if (content.problem.isPresent()) {
+            throw PrivateFiles.failed(file, content.problem.get().sentence + "; nothing was changed");
+        }
+        return content.token.isPresent();
+    }
+
+    private void ownFolder(Path folder) throws IOException {
+        FileStatus status = FileStatus.of(folder).orElseThrow(() -> PrivateFiles.failed(folder, "vanished"));
+        if (status.link()) {
+            // A link to a folder is a common set-up; what counts is whose folder it leads to.
+            status = FileStatus.of(folder.toRealPath()).orElseThrow(() -> PrivateFiles.failed(folder, "vanished"));
+        }
+        if (!status.directory()) {
+            throw PrivateFiles.failed(folder, "is not a folder");
+        }
+        if (status.uid() != user.uid()) {
+            throw PrivateFiles.failed(folder, "belongs to another user; a client token cannot be kept there");
+        }
+        if (status.writableByOthers()) {
+            throw PrivateFiles.failed(folder, "is writable by others; a client token cannot be kept there");
+        }
+    }
+
+    private record Content(Optional<RouteToken> token, Optional<Problem> problem) {}
+
+    private Content read() {
+        try {
+            Optional<FileStatus> found = FileStatus.of(file);
+            if (found.isEmpty()) {
+                return new Content(Optional.empty(), Optional.empty());
+            }
+            FileStatus status = found.get();
+            if (status.link()) {
+                return problem(Problem.SYMLINK);
+            }
+            if (!status.regular()) {
+                return problem(Problem.NOT_REGULAR);
+            }
+            if (status.uid() != user.uid()) {
+                return problem(Problem.FOREIGN_OWNER);
+            }
+            if (status.open()) {
+                return problem(Problem.LOOSE_PERMISSIONS);
+            }
+            if (status.size() > MAX_BYTES) {
+                return problem(Problem.TOO_LARGE);
+            }
+            try (FileChannel channel = FileChannel.open(file, PrivateFiles.options(StandardOpenOption.READ))) {
+                Optional<FileStatus> now = FileStatus.of(file);
+                if (now.isEmpty() || !now.get().sameFile(status)) {
+                    return problem(Problem.UNREADABLE);
+                }
+                return parse(PrivateFiles.readAll(file, channel, MAX_BYTES));
+            }
+        } catch (IOException | RelayException e) {
+            return problem(Problem.UNREADABLE);
+        }
+    }
+
+    /** One line ending is allowed, LF or CRLF. */
+    private static Content parse(byte[] content) {
+        String text = new String(content, StandardCharsets.ISO_8859_1);
+        if (text.endsWith("\n")) {
+            text = text.substring(0, text.length() - (text.endsWith("\r\n") ? 2 : 1));
+        }
+        Optional<RouteToken> token = RouteToken.parse(text);
+        return token.isPresent() ? new Content(token, Optional.empty()) : problem(Problem.INVALID_VALUE);
+    }
+
+    private static Content problem(Problem problem) {
+        return new Content(Optional.empty(), Optional.of(problem));
+    }
+}

@@ -1,0 +1,292 @@
+package org.nemorelay.identity;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import org.nemorelay.identity.internal.FileStatus;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.Ids;
+
+/**
+ * Files and folders that only their owner may see (relay-daemon 4.3): links, foreign owners and anything that is no
+ * regular file are refused, loose modes are repaired. Every failure is {@link FailureKind#STATE} and names the path.
+ * Safe for any thread.
+ */
+public final class PrivateFiles {
+    private static final long LOCK_RETRY_MS = 25;
+    private static final long LOCK_LIMIT_MS = 5_000;
+    private static final Set<PosixFilePermission> OWNER_FILE =
+            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    private static final Set<PosixFilePermission> OWNER_FOLDER = EnumSet.of(
+            PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
+
+    private final EffectiveUser user;
+
+    public PrivateFiles(EffectiveUser user) {
+        this.user = user;
+    }
+
+    /** Makes sure that the folder exists, is no link, belongs to the user, and is closed to others (0700). */
+    public void folder(Path folder) {
+        try {
+            Optional<FileStatus> before = FileStatus.of(folder);
+            if (before.isEmpty()) {
+                create(folder);
+                before = FileStatus.of(folder);
+            }
+            FileStatus status = before.orElseThrow(() -> failed(folder, "vanished while it was created"));
+            if (!status.directory()) {
+                throw failed(folder, "is not a folder" + (status.link() ? " but a link" : ""));
+            }
+            owned(folder, status);
+            if (status.permissions() != 0700) {
+                Files.setPosixFilePermissions(folder, OWNER_FOLDER);
+            }
+        } catch (IOException e) {
+            throw failed(folder, "cannot be created or inspected", e);
+        }
+    }
+
+    /** The content of the file, or nothing when it does not exist; more than {@code maxBytes} is a failure. */
+    public Optional<byte[]> read(Path file, int maxBytes) {
+        try {
+            Optional<FileStatus> found = FileStatus.of(file);
+            if (found.isEmpty()) {
+                return Optional.empty();
+            }
+            FileStatus status = found.get();
+            usable(file, status);
+            try (FileChannel channel = FileChannel.open(file, options(StandardOpenOption.READ))) {
+                stillThere(file, status);
+                if (status.permissions() != 0600) {
+                    Files.setPosixFilePermissions(file, OWNER_FILE);
+                }
+                return Optional.of(readAll(file, channel, maxBytes));
+            }
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw failed(file, "cannot be read", e);
+        }
+    }
+
+    /** Replaces the file in one step that survives a crash: temporary file, fsync, rename, fsync of the folder. */
+    public void write(Path file, byte[] content) {
+        try {
+            Optional<FileStatus> present = FileStatus.of(file);
+            if (present.isPresent()) {
+                usable(file, present.get());
+            }
+            Path temporary = temporary(file, content);
+            try {
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } finally {
+                Files.deleteIfExists(temporary);
+            }
+            syncFolder(file);
+        } catch (IOException e) {
+            throw failed(file, "cannot be written", e);
+        }
+    }
+
+    /**
+     * Takes the advisory lock beside {@code file} (same stem, {@code .lock}): tries every 25 ms for up to 5 s. One thread
+     * of a process may hold the lock of a path at a time; callers see to that.
+     */
+    public Lock lock(Path file) {
+        String name = file.getFileName().toString();
+        int dot = name.lastIndexOf('.');
+        Path path = file.resolveSibling((dot > 0 ? name.substring(0, dot) : name) + ".lock");
+        try {
+            Optional<FileStatus> present = FileStatus.of(path);
+            if (present.isPresent()) {
+                usable(path, present.get());
+            }
+            FileChannel channel = FileChannel.open(
+                    path,
+                    Set.of(
+                            StandardOpenOption.CREATE,
+                            StandardOpenOption.READ,
+                            StandardOpenOption.WRITE,
+                            LinkOption.NOFOLLOW_LINKS),
+                    ownerOnly(OWNER_FILE));
+            try {
+                FileStatus status = FileStatus.of(path).orElseThrow(() -> failed(path, "vanished"));
+                usable(path, status);
+                if (status.permissions() != 0600) {
+                    Files.setPosixFilePermissions(path, OWNER_FILE);
+                }
+                acquire(path, channel);
+                return new Lock(channel);
+            } catch (IOException | RuntimeException e) {
+                channel.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw failed(path, "cannot be locked", e);
+        }
+    }
+
+    /** A held lock; closing it lets it go. */
+    public static final class Lock implements AutoCloseable {
+        private final FileChannel channel;
+
+        private Lock(FileChannel channel) {
+            this.channel = channel;
+        }
+
+        @Override
+        public void close() {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw new RelayException(FailureKind.STATE, "a lock file cannot be closed", e);
+            }
+        }
+    }
+
+    EffectiveUser user() {
+        return user;
+    }
+
+    /** Writes the content to a fresh owner-only file in the same folder and syncs it. */
+    Path temporary(Path file, byte[] content) throws IOException {
+        Path temporary = file.resolveSibling("." + file.getFileName() + "." + new Ids().uuid7() + ".tmp");
+        Set<OpenOption> options =
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        try (FileChannel channel = FileChannel.open(temporary, options, ownerOnly(OWNER_FILE))) {
+            ByteBuffer buffer = ByteBuffer.wrap(content);
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
+            }
+            channel.force(true);
+        } catch (IOException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+        return temporary;
+    }
+
+    void syncFolder(Path file) throws IOException {
+        try (FileChannel folder = FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
+            folder.force(true);
+        }
+    }
+
+    static byte[] readAll(Path file, FileChannel channel, int maxBytes) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(maxBytes, channel.size()) + 1);
+        while (channel.read(buffer) >= 0 && buffer.hasRemaining()) {
+            // until the end or one byte too many
+        }
+        if (buffer.position() > maxBytes) {
+            throw failed(file, "holds more than " + maxBytes + " bytes");
+        }
+        byte[] content = new byte[buffer.position()];
+        buffer.flip().get(content);
+        return content;
+    }
+
+    static Set<OpenOption> options(StandardOpenOption option) {
+        return Set.of(option, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    static void createFolders(Path folder) throws IOException {
+        Files.createDirectories(folder, ownerOnly(OWNER_FOLDER));
+    }
+
+    private static void create(Path folder) throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (parent != null) {
+            createFolders(parent);
+        }
+        try {
+            Files.createDirectory(folder, ownerOnly(OWNER_FOLDER));
+        } catch (FileAlreadyExistsException e) {
+            // another process was faster; its folder is checked like any other
+        }
+    }
+
+    private static void acquire(Path path, FileChannel channel) throws IOException {
+        long deadline = System.nanoTime() + LOCK_LIMIT_MS * 1_000_000;
+        while (true) {
+            try {
+                FileLock lock = channel.tryLock();
+                if (lock != null) {
+                    return;
+                }
+            } catch (OverlappingFileLockException e) {
+                // another thread of this process holds it
+            }
+            if (System.nanoTime() - deadline >= 0) {
+                throw failed(path, "is held by another process for more than 5 s");
+            }
+            try {
+                Thread.sleep(LOCK_RETRY_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw failed(path, "was not locked: the thread was interrupted", e);
+            }
+        }
+    }
+
+    private void usable(Path file, FileStatus status) {
+        if (status.link()) {
+            throw failed(file, "is a link; links are refused here");
+        }
+        if (!status.regular()) {
+            throw failed(file, "is not a regular file");
+        }
+        owned(file, status);
+    }
+
+    private void owned(Path path, FileStatus status) {
+        if (status.uid() != user.uid()) {
+            throw failed(path, "belongs to user id " + status.uid() + ", not to " + user.uid());
+        }
+    }
+
+    private static void stillThere(Path file, FileStatus before) throws IOException {
+        Optional<FileStatus> now = FileStatus.of(file);
+        if (now.isEmpty() || !now.get().sameFile(before)) {
+            throw failed(file, "changed while it was opened");
+        }
+    }
+
+    private static FileAttribute<Set<PosixFilePermission>> ownerOnly(Set<PosixFilePermission> permissions) {
+        return PosixFilePermissions.asFileAttribute(permissions);
+    }
+
+    static RelayException failed(Path path, String problem) {
+        return new RelayException(FailureKind.STATE, path + " " + problem);
+    }
+
+    static RelayException failed(Path path, String problem, Exception cause) {
+        return new RelayException(FailureKind.STATE, path + " " + problem + ": " + reason(cause), cause);
+    }
+
+    /** What went wrong, without the path that the message already names. */
+    private static String reason(Exception cause) {
+        if (cause instanceof java.nio.file.FileSystemException file) {
+            String reason = file.getReason();
+            return reason != null ? reason : cause.getClass().getSimpleName();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+}

@@ -1,0 +1,78 @@
+package org.nemorelay.identity;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.nemorelay.identity.internal.KeyFile;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.SigningKey;
+
+/**
+ * The user's folder of the relay and what it keeps (relay-daemon 4): {@code $XDG_CONFIG_HOME/nemo-relay}, else
+ * {@code $HOME/.config/nemo-relay}. Asking for a part does no I/O unless it says so.
+ */
+public final class StateFolder {
+    private final Path base;
+
+    private StateFolder(Path base) {
+        this.base = base;
+    }
+
+    /** The folder of that environment; {@link FailureKind#CONFIGURATION} when it names neither variable. */
+    public static StateFolder of(Map<String, String> environment) {
+        String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
+        if (!xdg.isEmpty()) {
+            return new StateFolder(Path.of(xdg, "nemo-relay"));
+        }
+        String home = environment.getOrDefault("HOME", "");
+        if (!home.isEmpty()) {
+            return new StateFolder(Path.of(home, ".config", "nemo-relay"));
+        }
+        throw new RelayException(
+                FailureKind.CONFIGURATION, "the user's configuration folder is unknown: set XDG_CONFIG_HOME or HOME");
+    }
+
+    /** A folder at that place. */
+    public static StateFolder at(Path base) {
+        return new StateFolder(base);
+    }
+
+    public Path base() {
+        return base;
+    }
+
+    /** Where keys, pins and generations are. */
+    public Path daemon() {
+        return base.resolve("daemon");
+    }
+
+    /** The key of this user on this machine, shared by MCP processes and workers; made on first use. Reads and writes files. */
+    public SigningKey machineIdentity() {
+        return KeyFile.loadOrCreate(files(), daemon().resolve("machine-identity.pk8"));
+    }
+
+    /** The key of the daemon that runs as this user; made on first use. Reads and writes files. */
+    public SigningKey daemonIdentity() {
+        return KeyFile.loadOrCreate(files(), daemon().resolve("daemon-identity.pk8"));
+    }
+
+    /** The daemon keys that this user trusts. */
+    public Pins pins() {
+        return new Pins(files(), daemon().resolve("pins"));
+    }
+
+    /** The user's client token. */
+    public ClientTokens clientTokens() {
+        return new ClientTokens(base.resolve(".client-token"), EffectiveUser.current());
+    }
+
+    /** The worker generations of the daemon that runs as this user. Reads the file; a corrupt one is a failure. */
+    public GenerationFile generations() {
+        return new GenerationFile(files(), daemon().resolve("active-worker-generations.json"));
+    }
+
+    /** The rules for files of this user. */
+    public PrivateFiles files() {
+        return new PrivateFiles(EffectiveUser.current());
+    }
+}

@@ -1,0 +1,125 @@
+package org.nemorelay.identity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.protocol.Digest;
+import org.nemorelay.protocol.Fingerprint;
+
+class GenerationFileTest {
+    @TempDir
+    Path temp;
+
+    private Path file() {
+        return temp.resolve("daemon/active-worker-generations.json");
+    }
+
+    private GenerationFile open() {
+        return StateFolder.at(temp).generations();
+    }
+
+    @Test
+    void survivesARestart() throws IOException {
+        GenerationFile file = open();
+        Generation two = new Generation(user(2), "g2", Optional.of("a2"));
+        Generation one = new Generation(user(1), "g1", Optional.empty());
+        assertEquals(Optional.empty(), file.publish(two));
+        assertEquals(Optional.empty(), file.publish(one));
+        GenerationFile again = open();
+        assertEquals(List.of(one, two), again.snapshot());
+        assertTrue(again.matches(user(1), "g1"));
+        assertFalse(again.matches(user(1), "g2"));
+        assertEquals(Optional.of("a2"), again.launchActivation(user(2), "g2"));
+        assertEquals(Optional.empty(), again.launchActivation(user(2), "g1"));
+        assertEquals("rw-------", Folders.mode(file()));
+        assertTrue(Files.readString(file()).startsWith("{\"schema_version\":1,\"generations\":[{\"fingerprint\":[1,"));
+        assertFalse(Files.readString(file()).contains("null"));
+    }
+
+    @Test
+    void compareAndSet() {
+        GenerationFile file = open();
+        Generation old = new Generation(user(1), "old", Optional.of("a"));
+        Generation fresh = new Generation(user(1), "fresh", Optional.of("b"));
+        file.publish(old);
+        assertEquals(Optional.of(old), file.publish(fresh));
+        assertFalse(file.restoreIfEqual(old, Optional.empty()));
+        assertTrue(file.restoreIfEqual(fresh, Optional.of(old)));
+        assertEquals(List.of(old), file.snapshot());
+        assertFalse(file.revokeIfEqual(user(1), "fresh"));
+        assertTrue(file.revokeIfEqual(user(1), "old"));
+        assertFalse(file.revokeIfEqual(user(1), "old"));
+        file.publish(fresh);
+        assertTrue(file.restoreIfEqual(fresh, Optional.empty()));
+        assertEquals(List.of(), file.snapshot());
+    }
+
+    @Test
+    void readsTheFileOfTheStockBinaryAndOlderOnes() throws IOException {
+        put("{\"schema_version\":1,\"generations\":[{\"fingerprint\":" + numbers(3)
+                + ",\"generation_id\":\"GBVll32CT4QLTtZjbPsk6w\"}]}");
+        assertEquals(List.of(new Generation(user(3), "GBVll32CT4QLTtZjbPsk6w", Optional.empty())), open().snapshot());
+    }
+
+    @Test
+    void whatIsNotUnderstoodIsRefusedAndKept() throws IOException {
+        String entry = "{\"fingerprint\":" + numbers(3) + ",\"generation_id\":\"g\"}";
+        String tooMany = IntStream.range(0, 4097)
+                .mapToObj(i -> "{\"fingerprint\":" + entry(i) + ",\"generation_id\":\"g\"}")
+                .collect(Collectors.joining(","));
+        for (String bad : List.of(
+                "",
+                "{",
+                "[]",
+                "{\"schema_version\":2,\"generations\":[]}",
+                "{\"schema_version\":1}",
+                "{\"schema_version\":1,\"generations\":[],\"x\":1}",
+                "{\"schema_version\":1,\"generations\":[" + entry + "," + entry + "]}",
+                "{\"schema_version\":1,\"generations\":[{\"fingerprint\":[1],\"generation_id\":\"g\"}]}",
+                "{\"schema_version\":1,\"generations\":[{\"fingerprint\":" + numbers(3) + ",\"generation_id\":\"\"}]}",
+                "{\"schema_version\":1,\"generations\":[" + tooMany + "]}",
+                " ".repeat(2 * 1024 * 1024 + 1))) {
+            put(bad);
+            assertTrue(Folders.failure(this::open).contains("active-worker-generations.json"));
+            assertEquals(bad.length(), Files.size(file()));
+        }
+    }
+
+    @Test
+    void aLinkIsRefused() throws IOException {
+        put("{\"schema_version\":1,\"generations\":[]}");
+        Files.move(file(), temp.resolve("elsewhere"));
+        Files.createSymbolicLink(file(), temp.resolve("elsewhere"));
+        assertTrue(Folders.failure(this::open).contains("link"));
+    }
+
+    private void put(String text) throws IOException {
+        Files.createDirectories(file().getParent());
+        Files.writeString(file(), text);
+    }
+
+    private static Fingerprint user(int value) {
+        byte[] bytes = new byte[32];
+        Arrays.fill(bytes, (byte) value);
+        return new Fingerprint(Digest.of(bytes));
+    }
+
+    private static String numbers(int value) {
+        return IntStream.range(0, 32).mapToObj(i -> "" + value).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static String entry(int index) {
+        return "[" + index / 256 + "," + index % 256 + ",0".repeat(30) + "]";
+    }
+}
