@@ -1,0 +1,38 @@
+package org.nemorelay.http;
+
+import java.util.function.Function;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.nemorelay.http.internal.JettyHttpEngine;
+import org.nemorelay.protocol.RelayException;
+import org.osgi.annotation.versioning.ProviderType;
+
+/**
+ * Listeners and clients of one process, over one small thread pool, one scheduler and one pool of buffers. A service in
+ * the framework; safe for any thread.
+ */
+@ProviderType
+public interface HttpEngine extends AutoCloseable {
+    /** An engine outside the framework, for tests and tools; the caller closes it. */
+    static HttpEngine create() {
+        return new JettyHttpEngine();
+    }
+
+    /**
+     * Opens a cleartext listener for HTTP/1.1 and HTTP/2 with prior knowledge.
+     *
+     * @param handlers makes the handler of the listener's server, which is given for upgrade handlers
+     * @throws RelayException CONFIGURATION when the address cannot be bound
+     */
+    HttpListener listen(String host, int port, Function<Server, Handler> handlers);
+
+    Forwarder forwarder();
+
+    /** For deadlines that must not hold a thread; tasks must not block. */
+    Scheduler scheduler();
+
+    /** Closes clients and every listener that is still open. */
+    @Override
+    void close();
+}

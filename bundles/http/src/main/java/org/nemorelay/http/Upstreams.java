@@ -1,0 +1,198 @@
+package org.nemorelay.http;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+/**
+ * Which provider a request goes to, at which URL, and whose credentials it carries (relay-daemon 6.2). Daemon and worker
+ * share it, so that a request meets the same provider with and without a worker. Immutable; holds secrets, so it has no
+ * text form.
+ */
+public final class Upstreams {
+    public static final String OPENAI_BASE_URL = "https://api.openai.com/v1";
+    public static final String ANTHROPIC_BASE_URL = "https://api.anthropic.com";
+    public static final String CHATGPT_CODEX_BASE_URL = "https://chatgpt.com/backend-api/codex";
+
+    private static final String CODEX_PREFIX = "/backend-api/codex";
+    private static final List<String> CREDENTIALS =
+            List.of("authorization", "x-api-key", "api-key", "anthropic-api-key");
+
+    /** Values of {@code [upstream]}; an empty text stands for the default or for none. */
+    public record Settings(
+            String openaiBaseUrl,
+            String openaiAuthHeader,
+            String anthropicBaseUrl,
+            String anthropicAuthHeader,
+            String chatgptCodexBaseUrl) {
+        @Override
+        public String toString() {
+            return "Settings[" + openaiBaseUrl + ", " + anthropicBaseUrl + ", " + chatgptCodexBaseUrl + "]";
+        }
+    }
+
+    /**
+     * Where one request goes.
+     *
+     * @param headers what it changes about the request's credentials
+     */
+    public record Target(Origin origin, String target, HeaderEdit headers) {}
+
+    private record Base(Origin origin, String path) {
+        static Base of(String url) {
+            String trimmed = url;
+            while (trimmed.endsWith("/")) {
+                trimmed = trimmed.substring(0, trimmed.length() - 1);
+            }
+            Origin origin = Origin.of(trimmed);
+            int path = trimmed.indexOf('/', trimmed.indexOf("://") + 3);
+            return new Base(origin, path < 0 ? "" : trimmed.substring(path));
+        }
+
+        /** The version segment stands once, whoever brought it. */
+        String versioned(String pathQuery) {
+            boolean given = pathQuery.startsWith("/v1/");
+            if (path.endsWith("/v1")) {
+                return path + (given ? pathQuery.substring(3) : pathQuery);
+            }
+            return path + (given ? pathQuery : "/v1" + pathQuery);
+        }
+
+        /** Without the version segment. */
+        String bare(String pathQuery) {
+            return path + (pathQuery.startsWith("/v1/") ? pathQuery.substring(3) : pathQuery);
+        }
+    }
+
+    private final Base openai;
+    private final Base anthropic;
+    private final Base chatgptCodex;
+    private final Optional<HttpField> openaiKey;
+    private final Optional<HttpField> anthropicKey;
+
+    /**
+     * Reads the settings and, behind them, {@code OPENAI_API_KEY} and {@code ANTHROPIC_API_KEY} of the environment.
+     *
+     * @throws RelayException INVALID_ARGUMENT for a base URL that is no absolute http or https URL
+     */
+    public Upstreams(Settings settings, Map<String, String> environment) {
+        openai = Base.of(orElse(settings.openaiBaseUrl(), OPENAI_BASE_URL));
+        anthropic = Base.of(orElse(settings.anthropicBaseUrl(), ANTHROPIC_BASE_URL));
+        chatgptCodex = Base.of(orElse(settings.chatgptCodexBaseUrl(), CHATGPT_CODEX_BASE_URL));
+        openaiKey = configured(settings.openaiAuthHeader())
+                .or(() -> key(environment, "OPENAI_API_KEY")
+                        .map(key -> new HttpField(HttpHeader.AUTHORIZATION, "Bearer " + key)));
+        anthropicKey = configured(settings.anthropicAuthHeader())
+                .or(() -> key(environment, "ANTHROPIC_API_KEY").map(key -> new HttpField("x-api-key", key)));
+    }
+
+    /**
+     * The target of a request.
+     *
+     * @param pathQuery the request's own path and query
+     * @param lend whether the relay's credentials may stand in where the caller sent none
+     */
+    public Target resolve(Route.Provider route, String pathQuery, HttpFields headers, boolean lend) {
+        String path = pathQuery.startsWith(CODEX_PREFIX + "/") ? pathQuery.substring(CODEX_PREFIX.length()) : pathQuery;
+        return switch (route.family()) {
+            case ANTHROPIC ->
+                new Target(
+                        anthropic.origin(),
+                        anthropic.versioned(path),
+                        credentials(headers, lend ? anthropicKey : Optional.empty()));
+            case OPENAI -> {
+                Optional<HttpField> key = lend ? openaiKey : Optional.empty();
+                boolean chatgpt = chatgptToken(headers);
+                if (chatgpt && key.isEmpty()) {
+                    yield new Target(chatgptCodex.origin(), chatgptCodex.bare(path), HeaderEdit.NONE);
+                }
+                HeaderEdit edit = chatgpt ? replaceAuthorization(key.orElseThrow()) : credentials(headers, key);
+                yield new Target(openai.origin(), openai.versioned(path), edit);
+            }
+        };
+    }
+
+    /**
+     * The target that the caller named in {@code x-nemo-relay-upstream-base-url}; the relay's credentials are never lent
+     * to it.
+     *
+     * @throws RelayException INVALID_ARGUMENT for a URL that the rule does not allow
+     */
+    public Target named(String baseUrl, String pathQuery) {
+        try {
+            URI uri = new URI(baseUrl);
+            boolean https = "https".equalsIgnoreCase(uri.getScheme());
+            boolean http = "http".equalsIgnoreCase(uri.getScheme());
+            if (uri.getHost() != null
+                    && uri.getRawUserInfo() == null
+                    && uri.getRawQuery() == null
+                    && uri.getRawFragment() == null
+                    && (https || http && loopback(uri.getHost()))) {
+                Base base = Base.of(baseUrl);
+                String path = pathQuery.startsWith(CODEX_PREFIX + "/")
+                        ? pathQuery.substring(CODEX_PREFIX.length())
+                        : pathQuery;
+                return new Target(base.origin(), base.versioned(path), HeaderEdit.NONE);
+            }
+        } catch (URISyntaxException e) {
+            // Refused below; the value is the caller's and is not repeated.
+        }
+        throw new RelayException(
+                FailureKind.INVALID_ARGUMENT,
+                "x-nemo-relay-upstream-base-url must be an absolute https URL without credentials (http only to loopback)");
+    }
+
+    private static HeaderEdit credentials(HttpFields headers, Optional<HttpField> key) {
+        if (key.isEmpty()) {
+            return HeaderEdit.NONE;
+        }
+        for (String name : CREDENTIALS) {
+            if (headers.contains(name)) {
+                return HeaderEdit.NONE;
+            }
+        }
+        HttpField field = key.orElseThrow();
+        return fields -> fields.add(field);
+    }
+
+    private static HeaderEdit replaceAuthorization(HttpField key) {
+        return fields -> {
+            fields.remove(HttpHeader.AUTHORIZATION);
+            fields.add(key);
+        };
+    }
+
+    /** A ChatGPT login's token, which only ChatGPT's own upstream takes. */
+    private static boolean chatgptToken(HttpFields headers) {
+        String authorization = headers.get(HttpHeader.AUTHORIZATION);
+        if (authorization == null || !authorization.regionMatches(true, 0, "Bearer ", 0, 7)) {
+            return false;
+        }
+        String token = authorization.substring(7).trim();
+        return token.startsWith("eyJ") || token.startsWith("at-");
+    }
+
+    private static boolean loopback(String host) {
+        return host.equalsIgnoreCase("localhost") || host.startsWith("127.") || host.equals("[::1]");
+    }
+
+    private static Optional<HttpField> configured(String value) {
+        return value.isBlank() ? Optional.empty() : Optional.of(new HttpField(HttpHeader.AUTHORIZATION, value.trim()));
+    }
+
+    private static Optional<String> key(Map<String, String> environment, String name) {
+        String value = environment.getOrDefault(name, "").trim();
+        return value.isEmpty() ? Optional.empty() : Optional.of(value);
+    }
+
+    private static String orElse(String value, String usual) {
+        return value.isBlank() ? usual : value.trim();
+    }
+}

@@ -1,0 +1,8 @@
+package org.nemorelay.http;
+
+/** How the forwarder speaks to a destination. */
+public enum WireProtocol {
+    HTTP_1_1,
+    /** Cleartext HTTP/2 with prior knowledge. */
+    H2C
+}

@@ -1,0 +1,45 @@
+package org.nemorelay.http.internal;
+
+import org.eclipse.jetty.client.ProtocolHandler;
+import org.eclipse.jetty.client.Request;
+import org.eclipse.jetty.client.Response;
+import org.eclipse.jetty.client.transport.HttpConversation;
+import org.eclipse.jetty.client.transport.HttpExchange;
+import org.eclipse.jetty.client.transport.HttpRequest;
+import org.eclipse.jetty.http.HttpFields;
+
+/** Hands 1xx responses other than 101 to the exchange and waits for the next head. */
+final class InterimResponses implements ProtocolHandler {
+    @Override
+    public String getName() {
+        return "interim";
+    }
+
+    @Override
+    public boolean accept(Request request, Response response) {
+        int status = response.getStatus();
+        return status >= 100 && status < 200 && status != 101;
+    }
+
+    @Override
+    public Response.Listener getResponseListener() {
+        return new Response.Listener() {
+            @Override
+            public void onSuccess(Response response) {
+                HttpConversation conversation = ((HttpRequest) response.getRequest()).getConversation();
+                conversation.updateResponseListeners(null);
+                HttpExchange exchange = conversation.getExchanges().peekLast();
+                int status = response.getStatus();
+                HttpFields headers = HttpFields.build(response.getHeaders()).asImmutable();
+                exchange.getResponse().clearHeaders();
+                exchange.resetResponse();
+                if (status == 100) {
+                    exchange.proceed(null, null);
+                }
+                ((UpstreamClient.UpstreamRequest) response.getRequest())
+                        .exchange()
+                        .interim(status, headers);
+            }
+        };
+    }
+}

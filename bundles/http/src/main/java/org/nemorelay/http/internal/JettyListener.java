@@ -1,0 +1,112 @@
+package org.nemorelay.http.internal;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
+import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.io.RateControl;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.eclipse.jetty.util.thread.ThreadPool;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+/** One cleartext connector with its own Jetty server over the engine's threads. */
+final class JettyListener implements HttpListener {
+    private static final int BUFFER = 16 * 1024;
+    private static final int HEAD_LIMIT = 256 * 1024;
+    private static final int STREAMS = 4096;
+    private static final int WINDOW = 8 * 1024 * 1024;
+    private static final int STREAM_WINDOW = 256 * 1024;
+
+    private final Server server;
+    private final RelayConnector connector;
+    private final Consumer<JettyListener> closed;
+
+    JettyListener(
+            String host,
+            int port,
+            Function<Server, Handler> handlers,
+            ThreadPool threads,
+            Scheduler scheduler,
+            ByteBufferPool buffers,
+            Consumer<JettyListener> closed) {
+        this.closed = closed;
+        server = new Server(threads, scheduler, buffers);
+        server.unmanage(threads);
+        server.unmanage(scheduler);
+        HttpConfiguration configuration = new HttpConfiguration();
+        configuration.setSendServerVersion(false);
+        configuration.setSendDateHeader(true);
+        configuration.setInputBufferSize(BUFFER);
+        configuration.setOutputBufferSize(BUFFER);
+        configuration.setRequestHeaderSize(HEAD_LIMIT);
+        configuration.setResponseHeaderSize(BUFFER);
+        configuration.setMaxResponseHeaderSize(HEAD_LIMIT);
+        configuration.setNotifyRemoteAsyncErrors(true);
+        HTTP2CServerConnectionFactory http2 = new HTTP2CServerConnectionFactory(configuration);
+        http2.setMaxConcurrentStreams(STREAMS);
+        http2.setInitialSessionRecvWindow(WINDOW);
+        http2.setInitialStreamRecvWindow(STREAM_WINDOW);
+        http2.setStreamIdleTimeout(0);
+        http2.setRateControlFactory(new RateControl.Factory() {});
+        connector = new RelayConnector(server, new HttpConnectionFactory(configuration), http2);
+        connector.setHost(host);
+        connector.setPort(port);
+        server.addConnector(connector);
+        server.setHandler(handlers.apply(server));
+        // A request that no handler saw, such as a malformed one, is answered by its status alone.
+        server.setErrorHandler((request, response, callback) -> {
+            response.write(true, BufferUtil.EMPTY_BUFFER, callback);
+            return true;
+        });
+        try {
+            server.start();
+        } catch (Exception e) {
+            close();
+            Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
+            throw new RelayException(
+                    FailureKind.CONFIGURATION,
+                    "cannot listen on " + host + ":" + port + ": " + cause.getMessage()
+                            + "; stop what holds the port or choose another",
+                    e);
+        }
+    }
+
+    @Override
+    public int port() {
+        return connector.getLocalPort();
+    }
+
+    @Override
+    public void close(Duration grace) {
+        try {
+            connector.shutdown().get(grace.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            // What is still under way is broken off below.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        close();
+    }
+
+    @Override
+    public void close() {
+        closed.accept(this);
+        try {
+            server.stop();
+        } catch (Exception e) {
+            // Nothing can be done about a server that does not stop; its connections are closed by then.
+        }
+    }
+}

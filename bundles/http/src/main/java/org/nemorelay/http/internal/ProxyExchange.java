@@ -1,0 +1,545 @@
+package org.nemorelay.http.internal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.eclipse.jetty.client.Result;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.RetainableByteBuffer;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.IteratingCallback;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.nemorelay.http.Destination;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.FailureAnswer;
+import org.nemorelay.http.HeaderRules;
+import org.nemorelay.http.Outcome;
+import org.nemorelay.http.WireProtocol;
+
+/**
+ * One forwarded exchange. It is the pump from upstream's response to the client ({@link #process}), the listener of the
+ * upstream client, and, as {@link Upload}, the source of the upstream request's body. The server's callback completes
+ * when the last write is done and the client's result has come: either alone is too early (stack, last part).
+ *
+ * <p>What failed first is what is reported: {@link #outcome} is set once.
+ */
+final class ProxyExchange extends IteratingCallback
+        implements org.eclipse.jetty.client.Response.ContentSourceListener,
+                org.eclipse.jetty.client.Response.CompleteListener {
+    /** As much as one write joins; a larger read goes out by itself. */
+    private static final int JOIN = 16 * 1024;
+    /** From here on a read is written without waiting for what else is readable. */
+    private static final int LARGE = JOIN / 2;
+    /** A provider that answers no {@code Expect} gets the body after this long. */
+    private static final long EXPECT_PATIENCE_MS = 1_000;
+
+    private static final HttpField TE_TRAILERS = new HttpField(HttpHeader.TE, "trailers");
+
+    private final Request request;
+    private final Response response;
+    private final Callback callback;
+    private final Destination destination;
+    private final ExchangeListener listener;
+    private final FailureAnswer failures;
+    private final Scheduler scheduler;
+    private final ByteBufferPool buffers;
+    private final boolean observed;
+
+    private final AtomicReference<Outcome> outcome = new AtomicReference<>();
+    private final AtomicBoolean headDecided = new AtomicBoolean();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicInteger awaited = new AtomicInteger(2);
+    private final Runnable readMore =
+            org.eclipse.jetty.util.thread.Invocable.from(InvocationType.NON_BLOCKING, this::iterate);
+
+    private UpstreamClient.UpstreamRequest upstream;
+    private WatchedEndPoint watched;
+    private Upload upload;
+    private Scheduler.Task headDeadline;
+    private CompletableFuture<Void> interim;
+    private volatile boolean submitted;
+    private volatile boolean uploaded;
+
+    // The pump's own; IteratingCallback serialises it.
+    private Content.Source source;
+    private Content.Chunk held;
+    private Content.Chunk alone;
+    private RetainableByteBuffer joined;
+    private boolean last;
+
+    ProxyExchange(
+            Request request,
+            Response response,
+            Callback callback,
+            Destination destination,
+            ExchangeListener listener,
+            FailureAnswer failures,
+            Scheduler scheduler,
+            ByteBufferPool buffers) {
+        this.request = request;
+        this.response = response;
+        this.callback = callback;
+        this.destination = destination;
+        this.listener = listener;
+        this.failures = failures;
+        this.scheduler = scheduler;
+        this.buffers = buffers;
+        this.observed = listener != ExchangeListener.NONE;
+    }
+
+    void start(UpstreamClient client) {
+        boolean http1 = destination.protocol() == WireProtocol.HTTP_1_1;
+        upstream = client.newRequest(
+                destination.origin().uri(),
+                request.getMethod(),
+                destination.target(),
+                http1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2,
+                this);
+        upstream.idleTimeout(http1 ? UpstreamEndPoint.IN_USE : 0, TimeUnit.MILLISECONDS);
+        upstream.onRequestBegin(begun -> submitted = true);
+        upstream.headers(this::requestHead);
+        if (request.getConnectionMetaData().getConnection().getEndPoint() instanceof WatchedEndPoint endPoint
+                && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
+            watched = endPoint;
+        }
+        request.addFailureListener(this::clientFailed);
+        Content.Chunk first = null;
+        boolean body = request.getLength() > 0 || chunked(request.getHeaders());
+        if (!body
+                && request.getLength() < 0
+                && request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
+            first = request.read();
+            body = first == null || !first.isLast() || first.hasRemaining() || Content.Chunk.isFailure(first);
+        }
+        if (body) {
+            upload = new Upload(first);
+            upstream.body(upload);
+            if (request.getLength() < 0 || request.getHeaders().contains(HttpHeader.TRAILER)) {
+                upstream.trailersSupplier(request::getTrailers);
+            }
+            if (request.getHeaders().contains(HttpHeader.EXPECT, HttpHeaderValue.CONTINUE.asString())) {
+                scheduler.schedule(this::proceed, EXPECT_PATIENCE_MS, TimeUnit.MILLISECONDS);
+            }
+        } else {
+            uploaded();
+        }
+        if (destination.headTimeoutMs() > 0) {
+            headDeadline = scheduler.schedule(this::headLate, destination.headTimeoutMs(), TimeUnit.MILLISECONDS);
+        }
+        upstream.send(this);
+    }
+
+    private void requestHead(HttpFields.Mutable headers) {
+        if (destination.protocol() == WireProtocol.HTTP_1_1) {
+            HeaderRules.copyRequest(
+                    request.getHeaders(), headers, destination.origin().authority());
+        } else {
+            HeaderRules.copyEndToEnd(request.getHeaders(), headers);
+            headers.remove(HttpHeader.HOST);
+        }
+        destination.request().apply(headers);
+        headers.add(TE_TRAILERS);
+    }
+
+    private static boolean chunked(HttpFields headers) {
+        return headers.contains(HttpHeader.TRANSFER_ENCODING);
+    }
+
+    // ---- the client's side
+
+    private void uploaded() {
+        uploaded = true;
+        if (observed) {
+            listener.requestEnd();
+        }
+        if (watched != null) {
+            watched.watch(() -> clientFailed(new IOException("the client closed the connection")));
+        }
+    }
+
+    private void clientFailed(Throwable cause) {
+        fail(
+                uploaded
+                        ? new Outcome.ClientCancelled()
+                        : new Outcome.UploadAborted(line("the request's body broke off", cause)),
+                cause);
+    }
+
+    /** Reads what the client sends, as fast as upstream takes it. */
+    private final class Upload implements org.eclipse.jetty.client.Request.Content {
+        private Content.Chunk first;
+
+        Upload(Content.Chunk first) {
+            this.first = first;
+        }
+
+        @Override
+        public long getLength() {
+            return request.getLength();
+        }
+
+        @Override
+        public Content.Chunk read() {
+            Content.Chunk chunk = first;
+            first = null;
+            if (chunk == null) {
+                chunk = request.read();
+            }
+            if (chunk == null) {
+                return null;
+            }
+            if (Content.Chunk.isFailure(chunk)) {
+                outcome.compareAndSet(
+                        null, new Outcome.UploadAborted(line("the request's body broke off", chunk.getFailure())));
+                return chunk;
+            }
+            if (observed && chunk.hasRemaining()) {
+                listener.requestBytes(chunk.getByteBuffer().asReadOnlyBuffer());
+            }
+            if (chunk.isLast() && !uploaded) {
+                uploaded();
+            }
+            return chunk;
+        }
+
+        @Override
+        public void demand(Runnable demandCallback) {
+            request.demand(org.eclipse.jetty.util.thread.Invocable.from(InvocationType.NON_BLOCKING, demandCallback));
+        }
+
+        @Override
+        public void fail(Throwable failure) {
+            if (!uploaded) {
+                request.fail(failure);
+            }
+        }
+
+        @Override
+        public boolean rewind() {
+            return false;
+        }
+
+        @Override
+        public String getContentType() {
+            return null;
+        }
+    }
+
+    // ---- upstream's side
+
+    private void proceed() {
+        if (outcome.get() == null && !headDecided.get()) {
+            var exchange = upstream.getConversation().getExchanges().peekLast();
+            if (exchange != null) {
+                exchange.proceed(null, null);
+            }
+        }
+    }
+
+    private void headLate() {
+        fail(
+                new Outcome.HeadTimeout("no response head from " + destination.origin() + " within "
+                        + destination.headTimeoutMs() + " ms"),
+                new TimeoutException("response head"));
+    }
+
+    /** A 1xx response of upstream. 100 goes no further: the server sends one when the client's body is first asked for. */
+    void interim(int status, HttpFields headers) {
+        if (status == 100 || request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_1_0) {
+            return;
+        }
+        HttpFields.Mutable passed = HttpFields.build();
+        HeaderRules.copyEndToEnd(headers, passed);
+        CompletableFuture<Void> before = interim;
+        interim = before == null
+                ? response.writeInterim(status, passed)
+                : before.thenCompose(done -> response.writeInterim(status, passed));
+    }
+
+    @Override
+    public void onContentSource(org.eclipse.jetty.client.Response head, Content.Source content) {
+        if (headDeadline != null) {
+            headDeadline.cancel();
+        }
+        String problem = problem(head);
+        if (problem != null) {
+            fail(new Outcome.BadHead(problem), new IOException(problem));
+            return;
+        }
+        if (!headDecided.compareAndSet(false, true)) {
+            return;
+        }
+        source = content;
+        responseHead(head);
+        CompletableFuture<Void> before = interim;
+        if (before == null || before.isDone()) {
+            iterate();
+        } else {
+            before.whenComplete((done, failure) -> iterate());
+        }
+    }
+
+    private String problem(org.eclipse.jetty.client.Response head) {
+        if (head.getStatus() == 101 || head.getHeaders().contains(HttpHeader.UPGRADE)) {
+            return destination.origin() + " tried to change the protocol";
+        }
+        return HeaderRules.connectionReadable(head.getHeaders())
+                ? null
+                : destination.origin() + " sent an invalid Connection header";
+    }
+
+    private void responseHead(org.eclipse.jetty.client.Response head) {
+        response.setStatus(head.getStatus());
+        HttpFields.Mutable headers = response.getHeaders();
+        HttpField date = headers.getField(HttpHeader.DATE);
+        headers.clear();
+        HeaderRules.copyEndToEnd(head.getHeaders(), headers);
+        if (date != null && !headers.contains(HttpHeader.DATE)) {
+            headers.add(date);
+        }
+        destination.response().apply(headers);
+        // With a supplier HTTP/1.1 answers in chunks, so a sized body gets one only where trailers were announced.
+        boolean announced = headers.contains(HttpHeader.TRAILER);
+        boolean sized = headers.contains(HttpHeader.CONTENT_LENGTH);
+        if (announced || !sized || request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
+            response.setTrailersSupplier(head::getTrailers);
+            if (announced && sized && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
+                headers.remove(HttpHeader.CONTENT_LENGTH);
+            }
+        }
+        if (observed) {
+            listener.responseHead(head.getStatus(), headers);
+        }
+    }
+
+    @Override
+    public void onComplete(Result result) {
+        if (result.isFailed()) {
+            Throwable cause = result.getFailure();
+            outcome.compareAndSet(null, outcomeOf(cause));
+            if (headDecided.compareAndSet(false, true)) {
+                answerFailure(cause);
+                return;
+            }
+        }
+        half();
+    }
+
+    private Outcome outcomeOf(Throwable cause) {
+        String origin = destination.origin().toString();
+        if (!submitted) {
+            return new Outcome.ConnectFailed(line("cannot connect to " + origin, cause));
+        }
+        if (headDecided.get()) {
+            return new Outcome.BodyBroken(line(origin + " broke off its response", cause));
+        }
+        return cause instanceof org.eclipse.jetty.http.HttpException
+                        || cause instanceof org.eclipse.jetty.client.HttpResponseException
+                ? new Outcome.BadHead(line(origin + " sent no valid response head", cause))
+                : new Outcome.NoResponse(line(origin + " closed the connection without a response", cause));
+    }
+
+    private void answerFailure(Throwable cause) {
+        if (headDeadline != null) {
+            headDeadline.cancel();
+        }
+        if (!ended.compareAndSet(false, true)) {
+            return;
+        }
+        unwatch();
+        Outcome end = outcome.get();
+        if (end instanceof Outcome.BeforeHead failure) {
+            if (observed) {
+                listener.end(end);
+            }
+            failures.write(failure, response, callback);
+        } else {
+            if (observed) {
+                listener.end(end);
+            }
+            callback.failed(cause);
+        }
+    }
+
+    // ---- the pump
+
+    @Override
+    protected Action process() throws Throwable {
+        while (true) {
+            if (last) {
+                return Action.SUCCEEDED;
+            }
+            Content.Chunk chunk = held;
+            held = null;
+            if (chunk == null) {
+                chunk = source.read();
+                if (observed && chunk != null && chunk.hasRemaining()) {
+                    listener.responseBytes(chunk.getByteBuffer().asReadOnlyBuffer());
+                }
+            }
+            if (chunk == null) {
+                if (alone == null && joined == null && response.isCommitted()) {
+                    source.demand(readMore);
+                    return Action.IDLE;
+                }
+                // Nothing more is readable now: what there is goes out, be it the head alone.
+                return write(false);
+            }
+            if (Content.Chunk.isFailure(chunk)) {
+                throw chunk.getFailure();
+            }
+            if (chunk.isLast() && !chunk.hasRemaining()) {
+                chunk.release();
+                return write(true);
+            }
+            if (alone == null && joined == null) {
+                alone = chunk;
+                if (chunk.isLast() || chunk.remaining() >= LARGE) {
+                    return write(chunk.isLast());
+                }
+            } else if (!join(chunk)) {
+                held = chunk;
+                return write(false);
+            } else if (chunk.isLast()) {
+                return write(true);
+            }
+        }
+    }
+
+    private boolean join(Content.Chunk chunk) {
+        if (joined == null) {
+            if (alone.remaining() + chunk.remaining() > JOIN) {
+                return false;
+            }
+            joined = buffers.acquire(JOIN, true);
+            append(alone);
+            alone = null;
+        } else if (BufferUtil.space(joined.getByteBuffer()) < chunk.remaining()) {
+            return false;
+        }
+        append(chunk);
+        return true;
+    }
+
+    private void append(Content.Chunk chunk) {
+        ByteBuffer target = joined.getByteBuffer();
+        int position = BufferUtil.flipToFill(target);
+        target.put(chunk.getByteBuffer());
+        BufferUtil.flipToFlush(target, position);
+        chunk.release();
+    }
+
+    private Action write(boolean end) {
+        last = end;
+        ByteBuffer bytes = alone != null
+                ? alone.getByteBuffer()
+                : joined != null ? joined.getByteBuffer() : BufferUtil.EMPTY_BUFFER;
+        response.write(end, bytes, this);
+        return Action.SCHEDULED;
+    }
+
+    private void release() {
+        if (alone != null) {
+            alone.release();
+            alone = null;
+        }
+        if (joined != null) {
+            joined.release();
+            joined = null;
+        }
+    }
+
+    @Override
+    protected void onSuccess() {
+        release();
+    }
+
+    @Override
+    protected void onCompleteSuccess() {
+        release();
+        outcome.compareAndSet(null, new Outcome.Completed(response.getStatus()));
+        if (!uploaded) {
+            // An early answer: the rest of the body is of no use to anyone.
+            upstream.abort(new IOException("answered before the request's end"));
+        }
+        half();
+    }
+
+    @Override
+    protected void onCompleteFailure(Throwable cause) {
+        release();
+        if (held != null) {
+            held.release();
+            held = null;
+        }
+        // A write fails because the client is gone; a read fails with what upstream's result will say.
+        outcome.compareAndSet(
+                null,
+                response.isCommitted() && source instanceof Content.Source && writing(cause)
+                        ? new Outcome.ClientCancelled()
+                        : new Outcome.BodyBroken(line(destination.origin() + " broke off its response", cause)));
+        upstream.abort(cause);
+        if (ended.compareAndSet(false, true)) {
+            unwatch();
+            if (observed) {
+                listener.end(outcome.get());
+            }
+            callback.failed(cause);
+        }
+    }
+
+    private static boolean writing(Throwable cause) {
+        return cause instanceof org.eclipse.jetty.io.EofException;
+    }
+
+    @Override
+    public InvocationType getInvocationType() {
+        return InvocationType.NON_BLOCKING;
+    }
+
+    // ---- the end
+
+    private void half() {
+        if (awaited.decrementAndGet() == 0 && ended.compareAndSet(false, true)) {
+            unwatch();
+            if (observed) {
+                listener.end(outcome.get());
+            }
+            callback.succeeded();
+        }
+    }
+
+    private void fail(Outcome end, Throwable cause) {
+        if (!ended.get() && outcome.compareAndSet(null, end)) {
+            upstream.abort(cause);
+        }
+    }
+
+    private void unwatch() {
+        if (watched != null) {
+            watched.unwatch();
+        }
+    }
+
+    private static String line(String what, Throwable cause) {
+        String message = cause.getMessage();
+        return what + ": "
+                + (message == null
+                        ? cause.getClass().getSimpleName()
+                        : message.lines().findFirst().orElse(""));
+    }
+}

@@ -1,0 +1,98 @@
+package org.nemorelay.http.internal;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.client.HttpClientTransport;
+import org.eclipse.jetty.client.transport.HttpConversation;
+import org.eclipse.jetty.client.transport.HttpRequest;
+import org.eclipse.jetty.http.HttpCookieStore;
+import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.util.thread.Scheduler;
+
+/** A client that changes nothing: no cookies, redirects, decoders, authentication or headers of its own (stack, 2). */
+@SuppressWarnings("try") // HttpClient.close() is declared so.
+final class UpstreamClient extends HttpClient {
+    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    static final Duration POOL_IDLE = Duration.ofSeconds(120);
+    static final int HEAD_LIMIT = 256 * 1024;
+
+    /** More than the ports that one machine can use towards one server. */
+    static final int NO_CAP = 65_536;
+
+    private static final int BUFFER = 16 * 1024;
+
+    UpstreamClient(
+            HttpClientTransport transport,
+            int connections,
+            Executor executor,
+            Scheduler scheduler,
+            ByteBufferPool buffers) {
+        super(transport);
+        setExecutor(executor);
+        setScheduler(scheduler);
+        setByteBufferPool(buffers);
+        setConnectTimeout(CONNECT_TIMEOUT.toMillis());
+        setIdleTimeout(POOL_IDLE.toMillis());
+        setMaxConnectionsPerDestination(connections);
+        setMaxRequestsQueuedPerDestination(NO_CAP);
+        setFollowRedirects(false);
+        setUserAgentField(null);
+        setDefaultRequestContentType(null);
+        setHttpCookieStore(new HttpCookieStore.Empty());
+        setStrictEventOrdering(false);
+        setRequestBufferSize(BUFFER);
+        setResponseBufferSize(BUFFER);
+        setMaxRequestHeadersSize(HEAD_LIMIT);
+        setMaxResponseHeadersSize(HEAD_LIMIT);
+    }
+
+    @Override
+    protected void doStart() throws Exception {
+        super.doStart();
+        getContentDecoderFactories().clear();
+        getProtocolHandlers().clear();
+        getProtocolHandlers().put(new InterimResponses());
+    }
+
+    /** A request for {@code target} exactly as it stands: nothing is parsed, decoded or normalised. */
+    UpstreamRequest newRequest(URI origin, String method, String target, HttpVersion version, ProxyExchange exchange) {
+        return new UpstreamRequest(this, origin, method, target, version, exchange);
+    }
+
+    /** Jetty keeps the request line's parts as text, split and decoded from a URI; here it is one text. */
+    static final class UpstreamRequest extends HttpRequest {
+        private final String target;
+        private final ProxyExchange exchange;
+
+        UpstreamRequest(
+                HttpClient client,
+                URI origin,
+                String method,
+                String target,
+                HttpVersion version,
+                ProxyExchange exchange) {
+            super(client, new HttpConversation(), origin);
+            this.target = target;
+            this.exchange = exchange;
+            method(method);
+            useVersion(version);
+        }
+
+        ProxyExchange exchange() {
+            return exchange;
+        }
+
+        @Override
+        public String getPath() {
+            return target;
+        }
+
+        @Override
+        public String getQuery() {
+            return null;
+        }
+    }
+}

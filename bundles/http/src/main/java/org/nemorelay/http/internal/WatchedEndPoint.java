@@ -1,0 +1,195 @@
+package org.nemorelay.http.internal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadPendingException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.http2.HTTP2Connection;
+import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.Scheduler;
+
+/**
+ * A server connection that notices a client's leaving while its HTTP/1.1 response is under way. Jetty reads nothing
+ * between the end of a request and the end of its response, so nothing would tell. This end point registers for reading
+ * itself, hands the registration to the connection when that asks for it, and keeps the few bytes of a pipelined request
+ * that it may come upon. While an exchange is watched, silence never closes the connection.
+ */
+final class WatchedEndPoint extends SocketChannelEndPoint {
+    private static final int PEEK = 512;
+
+    private final Executor executor;
+    private final Callback watch = new Watch();
+
+    // Guarded by this.
+    private boolean registered;
+    private Callback reader;
+    private Runnable onGone;
+    private ByteBuffer peeked = BufferUtil.EMPTY_BUFFER;
+    private boolean ended;
+
+    WatchedEndPoint(
+            SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler, Executor executor) {
+        super(channel, selector, key, scheduler);
+        this.executor = executor;
+    }
+
+    /** Runs {@code action} once if the client goes away before {@link #unwatch()}; the request must be read to its end. */
+    void watch(Runnable action) {
+        boolean register;
+        boolean gone;
+        synchronized (this) {
+            onGone = action;
+            gone = ended;
+            register = !registered && !ended && !peeked.hasRemaining();
+            registered |= register;
+        }
+        if (gone) {
+            action.run();
+        } else if (register && !super.tryFillInterested(watch)) {
+            synchronized (this) {
+                registered = false;
+            }
+        }
+    }
+
+    synchronized void unwatch() {
+        onGone = null;
+    }
+
+    @Override
+    public void fillInterested(Callback callback) {
+        if (!tryFillInterested(callback)) {
+            throw new ReadPendingException();
+        }
+    }
+
+    @Override
+    public boolean tryFillInterested(Callback callback) {
+        synchronized (this) {
+            if (registered) {
+                if (reader != null) {
+                    return false;
+                }
+                reader = callback;
+                return true;
+            }
+            if (!peeked.hasRemaining() && !ended) {
+                return super.tryFillInterested(callback);
+            }
+        }
+        executor.execute(callback::succeeded);
+        return true;
+    }
+
+    @Override
+    public boolean isFillInterested() {
+        synchronized (this) {
+            return registered ? reader != null : super.isFillInterested();
+        }
+    }
+
+    @Override
+    public int fill(ByteBuffer buffer) throws IOException {
+        synchronized (this) {
+            if (peeked.hasRemaining()) {
+                int position = BufferUtil.flipToFill(buffer);
+                int filled = BufferUtil.put(peeked, buffer);
+                BufferUtil.flipToFlush(buffer, position);
+                return filled;
+            }
+        }
+        return super.fill(buffer);
+    }
+
+    @Override
+    protected void onIdleExpired(TimeoutException timeout) {
+        synchronized (this) {
+            if (onGone != null) {
+                return;
+            }
+        }
+        if (getConnection() instanceof HTTP2Connection http2
+                && !http2.getSession().getStreams().isEmpty()) {
+            return;
+        }
+        super.onIdleExpired(timeout);
+    }
+
+    private void readable() {
+        Callback connection;
+        synchronized (this) {
+            registered = false;
+            connection = reader;
+            reader = null;
+        }
+        if (connection != null) {
+            connection.succeeded();
+            return;
+        }
+        try {
+            ByteBuffer buffer = BufferUtil.allocate(PEEK);
+            int filled = super.fill(buffer);
+            if (filled == 0) {
+                synchronized (this) {
+                    registered = true;
+                }
+                super.fillInterested(watch);
+            } else if (filled > 0) {
+                synchronized (this) {
+                    peeked = buffer;
+                    connection = reader;
+                    reader = null;
+                }
+            } else {
+                gone(new EofException("the client closed the connection"));
+            }
+        } catch (IOException e) {
+            gone(e);
+        }
+    }
+
+    private void gone(Throwable cause) {
+        Callback connection;
+        Runnable action;
+        synchronized (this) {
+            registered = false;
+            ended = true;
+            connection = reader;
+            reader = null;
+            action = onGone;
+            onGone = null;
+        }
+        if (connection != null) {
+            connection.failed(cause);
+        }
+        if (action != null) {
+            action.run();
+        }
+    }
+
+    private final class Watch implements Callback {
+        @Override
+        public void succeeded() {
+            readable();
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            gone(cause);
+        }
+
+        @Override
+        public InvocationType getInvocationType() {
+            synchronized (WatchedEndPoint.this) {
+                return reader == null ? InvocationType.NON_BLOCKING : reader.getInvocationType();
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package org.nemorelay.http.internal;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.nemorelay.http.Destination;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.FailureAnswer;
+import org.nemorelay.http.HttpEngine;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.Origin;
+import org.nemorelay.http.Outcome;
+import org.nemorelay.http.WireProtocol;
+
+/** A listener that forwards everything to one origin and keeps the outcomes. */
+final class Relay implements AutoCloseable {
+    final HttpEngine engine;
+    private final boolean own;
+    private final HttpListener listener;
+    final List<Outcome> outcomes = new CopyOnWriteArrayList<>();
+
+    Relay(String origin, WireProtocol protocol, UnaryOperator<Destination> options) {
+        this(HttpEngine.create(), true, origin, protocol, options);
+    }
+
+    Relay(String origin) {
+        this(origin, WireProtocol.HTTP_1_1, destination -> destination);
+    }
+
+    Relay(HttpEngine engine, boolean own, String origin, WireProtocol protocol, UnaryOperator<Destination> options) {
+        this.engine = engine;
+        this.own = own;
+        Origin to = Origin.of(origin);
+        listener = engine.listen("127.0.0.1", 0, server -> new Handler.Abstract.NonBlocking() {
+            @Override
+            public boolean handle(Request request, Response response, Callback callback) {
+                engine.forwarder()
+                        .forward(
+                                request,
+                                response,
+                                callback,
+                                options.apply(Destination.of(
+                                        to, protocol, request.getHttpURI().getPathQuery())),
+                                new ExchangeListener() {
+                                    @Override
+                                    public void end(Outcome outcome) {
+                                        outcomes.add(outcome);
+                                    }
+                                },
+                                FailureAnswer.GATEWAY);
+                return true;
+            }
+        });
+    }
+
+    /** Another hop in front of this one. */
+    Relay behind(WireProtocol protocol) {
+        return new Relay(engine, false, "http://127.0.0.1:" + port(), protocol, destination -> destination);
+    }
+
+    int port() {
+        return listener.port();
+    }
+
+    Outcome outcome() {
+        await("the exchange's end", () -> !outcomes.isEmpty());
+        return outcomes.getFirst();
+    }
+
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("not within 10 s: " + what);
+            }
+            java.util.concurrent.locks.LockSupport.parkNanos(2_000_000);
+        }
+    }
+
+    @Override
+    public void close() {
+        listener.close();
+        if (own) {
+            engine.close();
+        }
+    }
+}
