@@ -1,0 +1,86 @@
+package org.nemorelay.admin;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.nemorelay.admin.internal.Lines;
+import org.nemorelay.identity.StateFolder;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonException;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+/** Asks a running process of this user over its control socket: one JSON line each way. Stateless; safe for any thread. */
+public final class AdminClient {
+    private static final int MAX_REPLY_BYTES = 16 << 20;
+
+    private final Path socket;
+
+    public AdminClient(Path socket) {
+        this.socket = socket;
+    }
+
+    /** Where the daemon that listens on this port has its socket. */
+    public static Path socket(StateFolder folder, int port) {
+        return folder.daemon().resolve("admin-" + port + ".sock");
+    }
+
+    /**
+     * The verb's result.
+     *
+     * @throws RelayException {@link FailureKind#UNAVAILABLE} where nobody listens, {@link FailureKind#TIMEOUT} after
+     *     {@code timeout}, otherwise what the other side says
+     */
+    public JsonObject call(String verb, Map<String, Object> arguments, Duration timeout) {
+        Map<String, Object> request = new LinkedHashMap<>();
+        request.put("verb", verb);
+        request.put("arguments", arguments);
+        String reply;
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            Thread timer = Lines.closeAfter(channel, timeout);
+            try {
+                channel.connect(UnixDomainSocketAddress.of(socket));
+                Lines.write(channel, Json.write(request));
+                reply = Lines.read(channel, MAX_REPLY_BYTES);
+            } finally {
+                timer.interrupt();
+            }
+        } catch (AsynchronousCloseException e) {
+            throw new RelayException(
+                    FailureKind.TIMEOUT, "no answer on " + socket + " within " + timeout.toSeconds() + " s", e);
+        } catch (IOException e) {
+            throw new RelayException(FailureKind.UNAVAILABLE, "nobody answers on " + socket + ": " + e.getMessage(), e);
+        }
+        return result(reply);
+    }
+
+    private JsonObject result(String reply) {
+        try {
+            JsonObject object = Json.parseObject(reply);
+            if (object.bool("ok")) {
+                return object.object("result");
+            }
+            JsonObject error = object.object("error");
+            throw new RelayException(kind(error.string("kind")), error.string("message"));
+        } catch (JsonException e) {
+            throw new RelayException(
+                    FailureKind.INTERNAL, "the answer on " + socket + " is not understood: " + e.getMessage(), e);
+        }
+    }
+
+    private static FailureKind kind(String word) {
+        try {
+            return FailureKind.valueOf(word.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            return FailureKind.INTERNAL;
+        }
+    }
+}
