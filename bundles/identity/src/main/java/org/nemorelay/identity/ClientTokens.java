@@ -51,7 +51,7 @@ public final class ClientTokens {
         SYMLINK("symlink", "is a link"),
         NOT_REGULAR("not_regular", "is not a regular file"),
         FOREIGN_OWNER("foreign_owner", "belongs to another user"),
-        LOOSE_PERMISSIONS("loose_permissions", "is open to others; its mode must be 0600 or 0400"),
+        LOOSE_PERMISSIONS("insecure_permissions", "is open to others; its mode must be 0600 or 0400"),
         TOO_LARGE("too_large", "holds more than " + MAX_BYTES + " bytes"),
         UNREADABLE("unreadable", "cannot be read");
 
@@ -66,6 +66,11 @@ public final class ClientTokens {
         /** The word in log events. */
         public String word() {
             return word;
+        }
+
+        /** What is wrong, to follow the name of the place. */
+        public String sentence() {
+            return sentence;
         }
     }
 

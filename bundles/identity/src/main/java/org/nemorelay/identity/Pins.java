@@ -24,8 +24,8 @@ public final class Pins {
     }
 
     /**
-     * Trusts the key when the origin has none yet; {@link FailureKind#UNAUTHORIZED} when it has another one,
-     * {@link FailureKind#STATE} when the pin cannot be read or written.
+     * Trusts the key when the origin has none yet; {@link FailureKind#CONFIGURATION} when it has another one
+     * (only an administrator can tell which key is right), {@link FailureKind#STATE} when the pin cannot be read or written.
      */
     public void check(DaemonUrl daemon, Octets publicKey) {
         String name =
@@ -45,7 +45,7 @@ public final class Pins {
         }
         if (!Arrays.equals(pinned.get(), publicKey.bytes())) {
             throw new RelayException(
-                    FailureKind.UNAUTHORIZED,
+                    FailureKind.CONFIGURATION,
                     "the daemon at " + daemon.origin() + " has another key than the one trusted before; if it was"
                             + " replaced on purpose, remove " + file);
         }

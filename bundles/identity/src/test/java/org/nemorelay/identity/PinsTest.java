@@ -32,7 +32,7 @@ class PinsTest {
         assertEquals("rw-------", Folders.mode(file));
 
         RelayException failure = assertThrows(RelayException.class, () -> pins.check(daemon, key(2)));
-        assertEquals(FailureKind.UNAUTHORIZED, failure.kind());
+        assertEquals(FailureKind.CONFIGURATION, failure.kind());
         assertArrayEquals(first.bytes(), Files.readAllBytes(file));
 
         pins.check(DaemonUrl.parse("http://127.0.0.1:40542"), key(2));

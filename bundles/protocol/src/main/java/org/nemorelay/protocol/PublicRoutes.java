@@ -39,15 +39,19 @@ public final class PublicRoutes {
     }
 
     /**
-     * Where a provider request goes: the base without trailing slashes, then the path with its query. Codex's own path
-     * becomes {@code /responses}, and {@code /v1} stands exactly once.
+     * Where a provider request goes: the base without trailing slashes, then the path with its query. For the OpenAI
+     * family Codex's own path becomes {@code /responses}, and {@code /v1} stands exactly once, written by base, path or
+     * neither; for the Anthropic family the path is kept as it is.
      */
-    public static String upstreamUrl(String baseUrl, String pathAndQuery) {
+    public static String upstreamUrl(String baseUrl, String pathAndQuery, Family family) {
         int baseEnd = baseUrl.length();
         while (baseEnd > 0 && baseUrl.charAt(baseEnd - 1) == '/') {
             baseEnd--;
         }
         String base = baseUrl.substring(0, baseEnd);
+        if (family == Family.ANTHROPIC) {
+            return base + pathAndQuery;
+        }
         String target = pathAndQuery;
         if (startsWithPath(target, CODEX_RESPONSES)) {
             target = "/responses" + target.substring(CODEX_RESPONSES.length());

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.protocol.PublicRoute.Family;
 
 class PublicRoutesTest {
     @ParameterizedTest
@@ -18,10 +19,12 @@ class PublicRoutesTest {
         "http://127.0.0.1:1, /backend-api/codex/responses, http://127.0.0.1:1/v1/responses",
         "http://127.0.0.1:1, /chat/completions, http://127.0.0.1:1/v1/chat/completions",
         "https://api.anthropic.com, /v1/messages?beta=true, https://api.anthropic.com/v1/messages?beta=true",
+        "http://h/pfx/v1/, /v1/messages, http://h/pfx/v1/v1/messages",
         "https://host/prefix/v1//, /v1/models, https://host/prefix/v1/models",
     })
     void upstreamUrls(String base, String target, String expected) {
-        assertEquals(expected, PublicRoutes.upstreamUrl(base, target));
+        Family family = target.startsWith("/v1/messages") ? Family.ANTHROPIC : Family.OPENAI;
+        assertEquals(expected, PublicRoutes.upstreamUrl(base, target, family));
     }
 
     @Test

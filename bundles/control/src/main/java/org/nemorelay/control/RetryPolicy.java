@@ -1,0 +1,81 @@
+package org.nemorelay.control;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+/** How a client comes to its daemon in spite of restarts (relay-daemon 3.10). Stateless; safe for any thread. */
+public final class RetryPolicy {
+    /** From the first attempt, or from the moment of the disconnect. */
+    public static final long BUDGET_MS = 30_000;
+
+    private static final long FIRST_DELAY_MS = 250;
+    private static final long LONGEST_DELAY_MS = 2_000;
+    private static final int JITTER_MS = 100;
+
+    private RetryPolicy() {}
+
+    /** When the budget that begins now ends, in {@link System#nanoTime()}. */
+    public static long deadline() {
+        return System.nanoTime() + BUDGET_MS * 1_000_000;
+    }
+
+    /** Whether repeating an MCP registration is pointless: the credential was rejected, or something on this machine is wrong. */
+    public static boolean definitiveForMcp(FailureKind kind) {
+        return kind == FailureKind.CREDENTIAL_REJECTED
+                || kind == FailureKind.CONFIGURATION
+                || kind == FailureKind.STATE
+                || kind == FailureKind.INVALID_ARGUMENT;
+    }
+
+    /** Whether repeating a worker's first registration is pointless. */
+    public static boolean definitiveForWorker(FailureKind kind) {
+        return definitiveForMcp(kind) || kind == FailureKind.UNAUTHORIZED || kind == FailureKind.INCOMPATIBLE;
+    }
+
+    /** The pause after attempt {@code number} (1, 2, ...), in milliseconds: doubling up to 2 s, less up to 99 ms. */
+    public static long delay(int number) {
+        long delay = FIRST_DELAY_MS << Math.min(number - 1, 3);
+        return Math.min(delay, LONGEST_DELAY_MS) - ThreadLocalRandom.current().nextInt(JITTER_MS);
+    }
+
+    /**
+     * Repeats an MCP registration until it succeeds, fails for good, or the deadline passes: then the last failure is
+     * thrown. An interrupt ends the wait as {@code UNAVAILABLE}.
+     */
+    public static <T> T mcp(long deadlineNanos, Callable<T> attempt) {
+        return repeat(deadlineNanos, false, attempt);
+    }
+
+    /** The same for a worker's first registration, where an unauthorized or incompatible worker is final. */
+    public static <T> T worker(long deadlineNanos, Callable<T> attempt) {
+        return repeat(deadlineNanos, true, attempt);
+    }
+
+    private static <T> T repeat(long deadlineNanos, boolean worker, Callable<T> attempt) {
+        for (int number = 1; ; number++) {
+            RelayException failure;
+            try {
+                return attempt.call();
+            } catch (RelayException e) {
+                failure = e;
+            } catch (Exception e) {
+                throw new RelayException(FailureKind.INTERNAL, "a registration failed in an unforeseen way: " + e, e);
+            }
+            if (worker ? definitiveForWorker(failure.kind()) : definitiveForMcp(failure.kind())) {
+                throw failure;
+            }
+            long delay = delay(number);
+            if (System.nanoTime() + delay * 1_000_000 - deadlineNanos >= 0) {
+                throw failure;
+            }
+            try {
+                Thread.sleep(delay);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new RelayException(FailureKind.UNAVAILABLE, "the registration was interrupted", e);
+            }
+        }
+    }
+}
