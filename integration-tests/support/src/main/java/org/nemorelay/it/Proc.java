@@ -67,7 +67,12 @@ public final class Proc implements AutoCloseable {
 
         /** Runs as another user; needs root. */
         public Spec asUid(int uid) {
-            command.addAll(0, List.of("setpriv", "--reuid=" + uid, "--regid=" + uid, "--clear-groups", "--"));
+            return under(List.of("setpriv", "--reuid=" + uid, "--regid=" + uid, "--clear-groups", "--"));
+        }
+
+        /** Runs through a program that ends by executing the rest of its arguments, so that the pid stays. */
+        public Spec under(List<String> wrapper) {
+            command.addAll(0, wrapper);
             return this;
         }
 

@@ -83,7 +83,11 @@ public final class RawHttp implements AutoCloseable {
 
     /** The whole next answer. */
     public Answer answer() {
-        Answer head = head();
+        return body(head());
+    }
+
+    /** The answer with this head and the body that follows it. */
+    public Answer body(Answer head) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         if (head.header("transfer-encoding").contains("chunked")) {
             for (byte[] chunk = chunk(); chunk.length > 0; chunk = chunk()) {

@@ -22,7 +22,11 @@ public final class Relay implements AutoCloseable {
 
     /** Starts {@code executable daemon --port FREE MORE} as this user and waits until it serves. */
     public static Relay start(User user, Path executable, Proc.Spec environment, String... more) {
-        int port = freePort();
+        return start(freePort(), user, executable, environment, more);
+    }
+
+    /** The same on this port. */
+    public static Relay start(int port, User user, Path executable, Proc.Spec environment, String... more) {
         Proc.Spec spec = user.spec(executable.toString(), "daemon", "--port", Integer.toString(port))
                 .command(more);
         Relay relay = new Relay(spec.env(environment.environment()).start(), port);
