@@ -26,10 +26,18 @@ public final class Events {
 
     /** Waits for an event that satisfies the condition. */
     public static JsonObject await(Path file, String what, Predicate<JsonObject> condition) {
-        return Await.value(
-                "event " + what,
-                Duration.ofSeconds(10),
-                () -> in(file).stream().filter(condition).findFirst().orElse(null));
+        try {
+            return Await.value(
+                    "event " + what,
+                    Duration.ofSeconds(10),
+                    () -> in(file).stream().filter(condition).findFirst().orElse(null));
+        } catch (AssertionError absent) {
+            List<String> names = in(file).stream()
+                    .map(event -> event.string("name") + " "
+                            + event.optionalString("scope_category").orElse(""))
+                    .toList();
+            throw new AssertionError(absent.getMessage() + ", recorded are " + names, absent);
+        }
     }
 
     /** Start or end of a scope with this name. */
