@@ -56,7 +56,8 @@ public final class StderrEventLog implements EventLog, AutoCloseable {
         return asynchronous(settings, new FileOutputStream(FileDescriptor.err), 4_096);
     }
 
-    static StderrEventLog synchronous(LogSettings settings, OutputStream out) {
+    /** A log that writes to {@code out} before it returns. */
+    public static StderrEventLog synchronous(LogSettings settings, OutputStream out) {
         return new StderrEventLog(settings, out, 0);
     }
 

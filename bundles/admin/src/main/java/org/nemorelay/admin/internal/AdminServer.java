@@ -113,13 +113,6 @@ final class AdminServer implements AutoCloseable {
 
     private void serve(SocketChannel channel) {
         try (channel) {
-            if (!channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().equals(owner)) {
-                log.log(Level.WARN, TARGET, "admin_peer_refused", "Admin connection of another user was refused");
-                Lines.write(
-                        channel,
-                        error(new RelayException(FailureKind.UNAUTHORIZED, "this socket belongs to another user")));
-                return;
-            }
             Thread timer = Lines.closeAfter(channel, REQUEST_TIME);
             String request;
             try {
@@ -127,13 +120,22 @@ final class AdminServer implements AutoCloseable {
             } finally {
                 timer.interrupt();
             }
-            Lines.write(channel, answer(request));
+            Lines.write(channel, mayAsk(channel) ? answer(request) : refusal());
         } catch (IOException e) {
             log.log(Level.DEBUG, TARGET, "admin_connection_ended", "Admin connection ended early: " + e);
         } finally {
             open.remove(channel);
             free.release();
         }
+    }
+
+    private boolean mayAsk(SocketChannel channel) throws IOException {
+        return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().equals(owner);
+    }
+
+    private String refusal() {
+        log.log(Level.WARN, TARGET, "admin_peer_refused", "Admin request of another user was refused");
+        return error(new RelayException(FailureKind.UNAUTHORIZED, "this socket belongs to another user"));
     }
 
     private String answer(String text) {

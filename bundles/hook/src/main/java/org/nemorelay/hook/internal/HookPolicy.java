@@ -1,0 +1,55 @@
+package org.nemorelay.hook.internal;
+
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonException;
+
+/** What becomes of the agent when a hook is not delivered (relay-daemon 0.1, 8). */
+public final class HookPolicy {
+    private static final String[] NAME_KEYS = {"hook_event_name", "event_name", "event", "type"};
+
+    private HookPolicy() {}
+
+    /**
+     * Whether this hook fails closed.
+     *
+     * @param flag what the command line says; empty where it says nothing
+     * @param payload empty where the hook could not be read to its end
+     */
+    public static boolean failsClosed(
+            Optional<Boolean> flag, Map<String, String> environment, Optional<byte[]> payload) {
+        if (flag.isPresent()) {
+            return flag.get();
+        }
+        return "1".equals(environment.get("NEMO_RELAY_FAIL_CLOSED")) || payload.isEmpty() || closedEvent(payload.get());
+    }
+
+    /** Whether the event is one that fails closed by itself; one that cannot be told counts as such. */
+    public static boolean closedEvent(byte[] payload) {
+        Object json;
+        try {
+            json = Json.parse(payload);
+        } catch (JsonException | OutOfMemoryError | StackOverflowError e) {
+            return true;
+        }
+        if (!(json instanceof Map<?, ?> object)) {
+            return true;
+        }
+        for (String key : NAME_KEYS) {
+            if (object.get(key) instanceof String name) {
+                return switch (name) {
+                    case "PreToolUse",
+                            "PermissionRequest",
+                            "pre_tool_call",
+                            "tool_call",
+                            "toolCall",
+                            "user_bash",
+                            "userBash" -> true;
+                    default -> false;
+                };
+            }
+        }
+        return true;
+    }
+}

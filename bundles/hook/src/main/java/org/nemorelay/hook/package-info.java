@@ -1,0 +1,4 @@
+/** The hook forwarder's entry point. */
+@org.osgi.annotation.bundle.Export
+@org.osgi.annotation.versioning.Version("1.0.0")
+package org.nemorelay.hook;
