@@ -1,0 +1,14 @@
+package org.nemorelay.worker.internal.observe;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the copy of a model's answer holds.
+ *
+ * @param status the provider's HTTP status; 0 when no answer's head came
+ * @param terminal how the copy ended
+ * @param truncated the copy lacks bytes that the client got
+ * @param answer what could be read of it
+ */
+record CallResult(int status, Terminal terminal, boolean truncated, Optional<Map<String, Object>> answer) {}

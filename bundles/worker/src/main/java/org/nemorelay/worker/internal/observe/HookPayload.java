@@ -1,0 +1,139 @@
+package org.nemorelay.worker.internal.observe;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.protocol.HookAgent;
+
+/** The fields of a harness's hook, wherever that harness puts them (plugins.md 5). */
+record HookPayload(HookAgent agent, Object json) {
+    private static final List<String> EVENT_KEYS =
+            List.of("hook_event_name", "event_name", "eventName", "event", "type", "name");
+    private static final List<String> SESSION_PATHS = List.of(
+            "session_id",
+            "sessionId",
+            "session.id",
+            "conversation_id",
+            "conversationId",
+            "parent_session_id",
+            "task_id",
+            "extra.session_id",
+            "extra.task_id");
+    private static final List<String> TOOL_IDS = List.of(
+            "tool_call_id",
+            "toolCallId",
+            "tool_use_id",
+            "call_id",
+            "extra.tool_call_id",
+            "extra.toolCallId",
+            "extra.tool_use_id",
+            "extra.call_id",
+            "tool.id",
+            "tool_input.id",
+            "id");
+    private static final List<String> TOOL_NAMES =
+            List.of("tool_name", "toolName", "tool.name", "tool_input.name", "name");
+    private static final List<String> CLAUDE_ARGUMENTS = List.of("tool_input", "input", "arguments", "args");
+    private static final List<String> ARGUMENTS = List.of("arguments", "args", "input", "tool_input");
+    private static final List<String> RESULTS =
+            List.of("tool_output", "tool_response", "output", "result", "extra.tool_output", "extra.result");
+    private static final List<String> FAILURE_KEYS = List.of("error", "reason", "is_interrupt", "duration_ms");
+    private static final List<String> METADATA_KEYS =
+            List.of("gateway_config_profile", "model", "agent_id", "agent_type");
+
+    /** The event's name as the harness wrote it. */
+    String eventName() {
+        return EVENT_KEYS.stream()
+                .flatMap(key -> text(key).stream())
+                .findFirst()
+                .or(() -> EVENT_KEYS.stream()
+                        .flatMap(key -> text("extra." + key).stream())
+                        .findFirst())
+                .orElse("unknown");
+    }
+
+    /** The event's name without case and punctuation. */
+    String eventWord() {
+        StringBuilder word = new StringBuilder();
+        for (char c : eventName().toLowerCase(Locale.ROOT).toCharArray()) {
+            if (c >= 'a' && c <= 'z' || c >= '0' && c <= '9') {
+                word.append(c);
+            }
+        }
+        return word.toString();
+    }
+
+    Optional<String> sessionId() {
+        return first(SESSION_PATHS);
+    }
+
+    Optional<String> toolCallId() {
+        Optional<String> claudes = agent == HookAgent.CLAUDE_CODE ? text("tool_use_id") : Optional.empty();
+        return claudes.or(() -> first(TOOL_IDS));
+    }
+
+    String toolName() {
+        return first(TOOL_NAMES).orElse("unknown_tool");
+    }
+
+    /** The arguments; an empty object where there are none. */
+    Object toolArguments() {
+        return firstValue(agent == HookAgent.CLAUDE_CODE ? CLAUDE_ARGUMENTS : ARGUMENTS)
+                .orElse(Map.of());
+    }
+
+    /** The result; null, JSON's, where there is none. */
+    Object toolResult(boolean failed) {
+        if (!failed) {
+            return firstValue(RESULTS).orElse(null);
+        }
+        Map<String, Object> failure = new LinkedHashMap<>();
+        for (String key : FAILURE_KEYS) {
+            value(key).ifPresent(value -> failure.put(key, value));
+        }
+        return failure;
+    }
+
+    Optional<Object> toolStatus() {
+        return firstValue(List.of("status", "decision", "permission"));
+    }
+
+    Optional<String> subagentId() {
+        return first(List.of("agent_id", "agentId", "subagent_id", "source.subagent.thread_spawn.agent_nickname"));
+    }
+
+    /** What of the hook goes into the metadata of every event that it causes. */
+    Map<String, Object> metadata() {
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("agent_kind", agent.word());
+        metadata.put("hook_event_name", eventName());
+        for (String key : METADATA_KEYS) {
+            value(key).ifPresent(value -> metadata.put(key, value));
+        }
+        return metadata;
+    }
+
+    private Optional<String> first(List<String> paths) {
+        return paths.stream().flatMap(path -> text(path).stream()).findFirst();
+    }
+
+    private Optional<Object> firstValue(List<String> paths) {
+        return paths.stream().flatMap(path -> value(path).stream()).findFirst();
+    }
+
+    private Optional<String> text(String path) {
+        return value(path)
+                .filter(value -> value instanceof String text && !text.isBlank())
+                .map(String.class::cast);
+    }
+
+    private Optional<Object> value(String path) {
+        Object at = json;
+        for (String key : path.split("\\.")) {
+            at = at instanceof Map<?, ?> map ? map.get(key) : null;
+        }
+        return Optional.ofNullable(at);
+    }
+}

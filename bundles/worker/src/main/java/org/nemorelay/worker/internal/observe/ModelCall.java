@@ -1,0 +1,17 @@
+package org.nemorelay.worker.internal.observe;
+
+import java.util.Map;
+
+/** A recorded model request between its start and its end. Owned by the dispatcher thread. */
+record ModelCall(ModelApi api, Session session, Scope scope, Map<String, Object> metadata) {
+    /** One call is itself and no other, whatever it says. */
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(this);
+    }
+}

@@ -1,0 +1,162 @@
+package org.nemorelay.worker.internal.observe;
+
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+
+/**
+ * The bounded copy of one model request's answer. I/O threads call {@link #head}, {@link #bytes} and {@link #end}, in
+ * this order; each copies and returns. Call {@link #bytes} before the bytes go on to the client: what the client does
+ * next is then recorded after them.
+ */
+public final class ObservedCall {
+    private static final int MAX_FRAMES = 32;
+    private static final int FRAME_BYTES = 64 * 1024;
+    private static final int FIRST_FRAME_BYTES = 2 * 1024;
+
+    private final TrafficEvents events;
+    private final ModelApi api;
+    private final int limit;
+
+    // Guarded by this.
+    private final Deque<Frame> frames = new ArrayDeque<>();
+    private Optional<Head> head = Optional.empty();
+    private Optional<Terminal> terminal = Optional.empty();
+    private Instant endedAt = Instant.EPOCH;
+    private long copied;
+    private boolean truncated;
+    private boolean scheduled;
+
+    // Owned by the dispatcher thread.
+    private Optional<ModelCall> call = Optional.empty();
+    private Optional<AnswerCopy> copy = Optional.empty();
+    private boolean reported;
+
+    private record Head(int status, String contentType, String contentEncoding, long length) {}
+
+    private static final class Frame {
+        final byte[] bytes;
+        int count;
+
+        Frame(int size) {
+            bytes = new byte[size];
+        }
+    }
+
+    /** @param limit of the copied bytes; what comes after them is missing in the record, which says so */
+    ObservedCall(TrafficEvents events, ModelApi api, int limit) {
+        this.events = events;
+        this.api = api;
+        this.limit = limit;
+    }
+
+    /**
+     * The answer's head.
+     *
+     * @param contentType empty where there is none, as is {@code contentEncoding}
+     * @param length the body's length in bytes, negative where the head does not tell
+     */
+    public synchronized void head(int status, String contentType, String contentEncoding, long length) {
+        head = Optional.of(new Head(status, contentType, contentEncoding, length));
+    }
+
+    /** Bytes of the answer's body; the buffer's position stays. */
+    public synchronized void bytes(ByteBuffer bytes) {
+        if (truncated) {
+            return;
+        }
+        int from = bytes.position();
+        int left = bytes.remaining();
+        if (copied + left > limit) {
+            truncate();
+            return;
+        }
+        copied += left;
+        while (left > 0) {
+            Frame tail = frames.peekLast();
+            if (tail == null || tail.count == tail.bytes.length) {
+                if (frames.size() == MAX_FRAMES) {
+                    truncate();
+                    return;
+                }
+                tail = new Frame(tail == null ? Math.clamp(left, FIRST_FRAME_BYTES, FRAME_BYTES) : FRAME_BYTES);
+                frames.add(tail);
+            }
+            int count = Math.min(left, tail.bytes.length - tail.count);
+            bytes.get(from, tail.bytes, tail.count, count);
+            tail.count += count;
+            from += count;
+            left -= count;
+        }
+        schedule();
+    }
+
+    /** The exchange is over; later calls change nothing. */
+    public synchronized void end(Terminal how) {
+        if (terminal.isEmpty()) {
+            terminal = Optional.of(how);
+            endedAt = Instant.now();
+            schedule();
+        }
+    }
+
+    /** The dispatcher has opened the call's scope. */
+    void started(ModelCall started) {
+        call = Optional.of(started);
+    }
+
+    /** Reads what has come since the last time; on the dispatcher thread. */
+    void drain(SessionEvents sessions) {
+        Deque<Frame> taken;
+        Optional<Head> answerHead;
+        Optional<Terminal> over;
+        Instant when;
+        boolean lacking;
+        synchronized (this) {
+            scheduled = false;
+            taken = new ArrayDeque<>(frames);
+            frames.clear();
+            answerHead = head;
+            over = terminal;
+            when = endedAt;
+            lacking = truncated;
+        }
+        if (reported || call.isEmpty()) {
+            return;
+        }
+        if (copy.isEmpty() && answerHead.isPresent()) {
+            Head known = answerHead.get();
+            copy = Optional.of(
+                    new AnswerCopy(api, known.contentType(), known.contentEncoding(), known.length(), limit));
+        }
+        copy.ifPresent(answer -> taken.forEach(frame -> answer.bytes(frame.bytes, frame.count)));
+        // The provider's last word ends the record: the hook that answers it may be here before the exchange is over.
+        boolean complete = !lacking && copy.isPresent() && copy.get().complete();
+        if (complete || over.isPresent()) {
+            reported = true;
+            sessions.callEnded(
+                    over.isPresent() ? when : Instant.now(),
+                    call.get(),
+                    new CallResult(
+                            answerHead.map(Head::status).orElse(0),
+                            complete ? Terminal.COMPLETE : over.orElse(Terminal.UNKNOWN),
+                            lacking,
+                            lacking ? Optional.empty() : copy.flatMap(AnswerCopy::answer)));
+            copy = Optional.empty();
+        }
+    }
+
+    private void truncate() {
+        truncated = true;
+        frames.clear();
+    }
+
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            events.schedule(this);
+        }
+    }
+}

@@ -1,0 +1,553 @@
+package org.nemorelay.worker.internal.observe;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.worker.internal.observe.Session.ToolHint;
+
+/**
+ * What a coding agent's session leaves in the record (plugins.md 1.7): sessions, turns, model calls, tool calls and marks,
+ * in the order in which traffic came. Owned by one thread; no I/O, the time is passed in.
+ */
+final class SessionEvents {
+    static final Duration IDLE_TURN = Duration.ofSeconds(30);
+
+    private static final int MAX_SESSIONS = 256;
+    private static final Set<String> CREDENTIALS = Set.of(
+            "authorization",
+            "proxy-authorization",
+            "cookie",
+            "x-api-key",
+            "api-key",
+            "anthropic-api-key",
+            "x-goog-api-key");
+
+    /** Of this hop alone, and not what the harness said. */
+    private static final Set<String> TRANSPORT = Set.of(
+            "host",
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "transfer-encoding",
+            "te",
+            "trailer",
+            "upgrade",
+            "content-length",
+            "accept-encoding",
+            "expect");
+
+    private final Scopes scopes;
+    private final Map<String, Object> pluginConfig;
+    private final Map<String, Session> sessions = new LinkedHashMap<>();
+
+    /** @param pluginConfig the plugins.toml in force, as session and turn scopes repeat it */
+    SessionEvents(Scopes scopes, Map<String, Object> pluginConfig) {
+        this.scopes = scopes;
+        this.pluginConfig = pluginConfig;
+    }
+
+    /** A harness's hook. */
+    void hook(Instant now, HookPayload hook) {
+        Session session = sessionOf(hook);
+        session.lastActivity = now;
+        switch (hook.agent()) {
+            case CODEX, CLAUDE_CODE -> turnAgentHook(now, session, hook);
+            case PI -> piHook(now, session, hook);
+        }
+    }
+
+    /**
+     * A model request is sent on. Its body is not read, so the record has the head only.
+     *
+     * @param headers as the harness sent them, in lower case
+     */
+    ModelCall callStarted(Instant now, ModelApi api, String path, Map<String, String> headers) {
+        Session session = sessionOf(api, headers);
+        session.lastActivity = now;
+        openTurn(now, session, "implicit", null, Map.of());
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("agent_kind", session.agentKind);
+        metadata.put("session_id", session.id);
+        metadata.put("gateway_path", path);
+        if (session.callHints.isEmpty()) {
+            metadata.put("llm_correlation_status", "agent_fallback");
+        } else {
+            metadata.put("llm_correlation_status", "single_hint");
+            metadata.put("llm_correlation_source", session.callHints.removeFirst());
+        }
+        Map<String, Object> data = new HashMap<>();
+        data.put("content", null);
+        data.put("headers", observable(session, headers));
+        Scope scope = scopes.start(
+                now,
+                scopes.newId(),
+                session.top(),
+                session.propagationRoot(),
+                api.route(),
+                "llm",
+                Map.of(),
+                data,
+                metadata);
+        ModelCall call = new ModelCall(api, session, scope, metadata);
+        session.calls.add(call);
+        return call;
+    }
+
+    /** The tools that the answer asks for are known, though the answer may go on. */
+    void answerRead(ModelCall call, CallResult result) {
+        result.answer().ifPresent(answer -> {
+            for (Answers.ToolCall tool : Answers.toolCalls(call.api(), answer)) {
+                call.session().toolHints.put(tool.id(), new ToolHint(call.api().toolSource(), tool));
+            }
+        });
+    }
+
+    /** A model request is over. One whose turn ended earlier has its end already. */
+    void callEnded(Instant now, ModelCall call, CallResult result) {
+        Session session = call.session();
+        if (!session.calls.remove(call)) {
+            return;
+        }
+        session.lastActivity = now;
+        answerRead(call, result);
+        Map<String, Object> metadata = new LinkedHashMap<>(call.metadata());
+        Map<String, Object> profile = new LinkedHashMap<>();
+        Object data = null;
+        if (result.status() != 0) {
+            metadata.put("daemon_worker_request_capture", "head_only");
+            metadata.put(
+                    "daemon_worker_observation",
+                    Map.of(
+                            "http_status",
+                            (long) result.status(),
+                            "terminal",
+                            result.terminal().word(),
+                            "truncated",
+                            result.truncated()));
+        }
+        if (!result.truncated() && result.answer().isPresent()) {
+            Map<String, Object> answer = result.answer().get();
+            data = answer;
+            if (result.status() < 300) {
+                profile.put("annotated_response", Answers.annotated(call.api(), answer));
+                session.lastAnswer = Optional.of(answer);
+            }
+        }
+        metadata.putAll(outcome(result));
+        scopes.end(now, call.scope(), profile, data, metadata);
+        if (session.isolated) {
+            closeTurn(now, session, "uncorrelated_gateway_call_complete", Optional.empty(), Map.of());
+            closeOuter(now, session, "uncorrelated_gateway_call_complete");
+            sessions.remove(session.id);
+        }
+    }
+
+    /** Ends the turns in which nothing has happened and nothing runs; forgets the oldest sessions beyond a number. */
+    void sweep(Instant now) {
+        for (Session session : sessions.values()) {
+            if (session.turn.isPresent()
+                    && session.idle()
+                    && session.lastActivity.plus(IDLE_TURN).isBefore(now)) {
+                closeTurn(now, session, "idle_timeout", Optional.empty(), Map.of());
+                closeTask(now, session, "idle_timeout");
+            }
+        }
+        int surplus = sessions.size() - MAX_SESSIONS;
+        for (Session session : surplus > 0 ? List.copyOf(sessions.values()) : List.<Session>of()) {
+            if (surplus > 0 && session.turn.isEmpty() && session.idle()) {
+                closeOuter(now, session, "idle_timeout");
+                sessions.remove(session.id);
+                surplus--;
+            }
+        }
+    }
+
+    /** Ends everything that is open. */
+    void close(Instant now, String reason) {
+        for (Session session : sessions.values()) {
+            closeTurn(now, session, reason, Optional.empty(), Map.of());
+            closeOpen(now, session, reason);
+            closeOuter(now, session, reason);
+        }
+        sessions.clear();
+    }
+
+    private void turnAgentHook(Instant now, Session session, HookPayload hook) {
+        switch (hook.eventWord()) {
+            case "sessionstart" -> {
+                Map<String, Object> metadata = scopeMetadata(session, hook.metadata());
+                if (session.agentKind.equals("codex") && session.outer.isEmpty()) {
+                    session.pendingStart = Optional.of(metadata);
+                } else {
+                    startMark(now, session, metadata);
+                }
+            }
+            case "userpromptsubmit" -> prompt(now, session, hook);
+            case "pretooluse" -> toolStart(now, session, hook, hook.toolName());
+            case "posttooluse" -> toolEnd(now, session, hook, false);
+            case "posttoolusefailure", "permissiondenied" -> toolEnd(now, session, hook, true);
+            case "subagentstart" -> subagentStart(now, session, hook);
+            case "subagentstop" -> subagentStop(now, session, hook);
+            case "precompact", "postcompact" -> mark(now, session, "compaction", hook);
+            case "notification" -> mark(now, session, "notification", hook);
+            case "stop" -> {
+                closeTurn(now, session, "closed_by_turn_end", Optional.ofNullable(hook.json()), hook.metadata());
+                closeTask(now, session, "completed");
+            }
+            case "sessionend" -> {
+                closeTurn(now, session, "closed_by_agent_end", Optional.empty(), Map.of());
+                closeOuter(now, session, "closed_by_agent_end");
+                sessions.remove(session.id);
+            }
+            default -> mark(now, session, "hook_mark", hook);
+        }
+    }
+
+    private void piHook(Instant now, Session session, HookPayload hook) {
+        switch (hook.eventWord()) {
+            case "sessionstart" -> {
+                openOuter(now, session, hook.metadata());
+                startMark(now, session, scopeMetadata(session, hook.metadata()));
+            }
+            case "sessionshutdown" -> {
+                if (hook.json() instanceof Map<?, ?> payload && "reload".equals(payload.get("reason"))) {
+                    return;
+                }
+                closeTurn(now, session, "closed_by_agent_end", Optional.empty(), Map.of());
+                closeOpen(now, session, "closed_by_agent_end");
+                session.outer.ifPresent(
+                        scope -> scopes.end(now, scope, null, hook.json(), scope.metadataWith(hook.metadata())));
+                sessions.remove(session.id);
+            }
+            case "turnstart" -> prompt(now, session, hook);
+            case "turnend" ->
+                closeTurn(now, session, "closed_by_turn_end", Optional.ofNullable(hook.json()), hook.metadata());
+            case "toolcall" -> toolStart(now, session, hook, hook.toolName());
+            case "toolexecutionend" -> toolEnd(now, session, hook, false);
+            case "userbash" -> toolStart(now, session, hook, "user_bash");
+            case "userbashend" -> toolEnd(now, session, hook, false);
+            case "sessioncompact" -> mark(now, session, "compaction", hook);
+            default -> mark(now, session, "hook_mark", hook);
+        }
+    }
+
+    private void prompt(Instant now, Session session, HookPayload hook) {
+        if (session.turn.isPresent() && !session.turnHasPrompt) {
+            // The model request came first and opened the turn.
+            session.turnHasPrompt = true;
+            mark(now, session, "prompt_submitted", hook);
+        } else {
+            closeTurn(now, session, "superseded_by_next_turn", Optional.empty(), Map.of());
+            openTurn(now, session, "user_prompt", hook.json(), hook.metadata());
+        }
+        session.callHints.clear();
+        session.callHints.add(hook.eventName());
+    }
+
+    private void mark(Instant now, Session session, String name, HookPayload hook) {
+        openBetweenTurns(now, session, hook.metadata());
+        scopes.mark(now, session.top(), session.propagationRoot(), name, hook.json(), hook.metadata());
+    }
+
+    private void startMark(Instant now, Session session, Map<String, Object> metadata) {
+        String parent = session.outer.map(Scope::uuid).orElse(session.instanceId);
+        scopes.mark(now, parent, session.propagationRoot(), "session.start", null, metadata);
+    }
+
+    /** What a mark or a tool needs around it: a turn, or the session's scope where turns are optional. */
+    private void openBetweenTurns(Instant now, Session session, Map<String, Object> event) {
+        if (session.agentKind.equals(HookAgent.PI.word())) {
+            openOuter(now, session, event);
+        } else {
+            openTurn(now, session, "implicit", null, event);
+        }
+    }
+
+    private void openTurn(Instant now, Session session, String source, Object data, Map<String, Object> event) {
+        if (session.turn.isPresent()) {
+            return;
+        }
+        openOuter(now, session, event);
+        session.turnIndex++;
+        session.turnHasPrompt = source.equals("user_prompt");
+        Map<String, Object> metadata = scopeMetadata(session, event);
+        metadata.put("nemo_relay_scope_role", "turn");
+        metadata.put("turn_index", (long) session.turnIndex);
+        metadata.put("turn_source", source);
+        session.turn = Optional.of(scopes.start(
+                now,
+                scopes.newId(),
+                session.top(),
+                session.propagationRoot(),
+                session.agentKind + "-turn",
+                "custom",
+                null,
+                data,
+                metadata));
+        session.lastAnswer = Optional.empty();
+    }
+
+    /** Opens the scope that spans a session, or a Codex task; Claude Code's turns stand for themselves. */
+    private void openOuter(Instant now, Session session, Map<String, Object> event) {
+        boolean task = session.agentKind.equals(HookAgent.CODEX.word());
+        if (session.outer.isPresent() || !task && !session.spansTurns()) {
+            return;
+        }
+        String uuid = scopes.newId();
+        Map<String, Object> metadata = scopeMetadata(session, event);
+        metadata.put("nemo_relay_scope_role", task ? "task" : "session");
+        session.outer = Optional.of(scopes.start(
+                now,
+                uuid,
+                session.instanceId,
+                uuid,
+                task ? "codex-task" : session.agentKind,
+                "agent",
+                null,
+                null,
+                metadata));
+        session.pendingStart.ifPresent(start -> startMark(now, session, start));
+        session.pendingStart = Optional.empty();
+    }
+
+    /** Ends the turn: with the model's last answer, else with what the hook said, else with the reason. */
+    private void closeTurn(
+            Instant now, Session session, String reason, Optional<Object> payload, Map<String, Object> event) {
+        if (session.turn.isEmpty()) {
+            return;
+        }
+        closeOpen(now, session, reason);
+        Scope turn = session.turn.get();
+        Object data = session.lastAnswer.or(() -> payload).orElse(Map.of("status", reason));
+        scopes.end(now, turn, null, data, turn.metadataWith(event));
+        session.turn = Optional.empty();
+        session.callHints.clear();
+        session.toolHints.clear();
+    }
+
+    private void closeTask(Instant now, Session session, String status) {
+        if (!session.spansTurns()) {
+            closeOuter(now, session, status);
+        }
+    }
+
+    private void closeOuter(Instant now, Session session, String status) {
+        session.outer.ifPresent(scope -> scopes.end(now, scope, null, Map.of("status", status), scope.metadata()));
+        session.outer = Optional.empty();
+    }
+
+    /** Ends what runs inside a turn. */
+    private void closeOpen(Instant now, Session session, String reason) {
+        Map<String, Object> status = Map.of("status", reason);
+        for (Scope tool : session.tools.values()) {
+            Map<String, Object> metadata = tool.metadataWith(status);
+            metadata.put("tool_completion_outcome", "incomplete");
+            metadata.put("tool_completion_source", "lifecycle");
+            metadata.put("tool_completion_timing", "upper_bound");
+            scopes.end(now, tool, tool.profile(), status, metadata);
+        }
+        session.tools.clear();
+        for (ModelCall call : session.calls) {
+            scopes.end(now, call.scope(), Map.of(), status, call.scope().metadataWith(status));
+        }
+        session.calls.clear();
+        for (Scope subagent : session.subagents.values()) {
+            scopes.end(now, subagent, null, status, subagent.metadataWith(status));
+        }
+        session.subagents.clear();
+    }
+
+    private void toolStart(Instant now, Session session, HookPayload hook, String name) {
+        Optional<String> given = hook.toolCallId();
+        if (given.isPresent() && session.tools.containsKey(given.get())) {
+            return;
+        }
+        openBetweenTurns(now, session, hook.metadata());
+        String id = given.orElseGet(() -> "tool-" + scopes.newId());
+        Map<String, Object> agent = Map.of("gen_ai.agent.name", session.agentKind, "gen_ai.tool.type", "function");
+        Map<String, Object> metadata = new LinkedHashMap<>(hook.metadata());
+        metadata.putAll(agent);
+        metadata.put("nemo_relay.tool.execution.defaults", agent);
+        metadata.put("session_id", session.id);
+        metadata.put("turn_id", session.turn.isPresent() ? Integer.toString(session.turnIndex) : "0");
+        metadata.put("harness", session.agentKind);
+        metadata.put("source", "hook");
+        metadata.put("identity_quality", "native");
+        if (given.isEmpty()) {
+            metadata.put("tool_call_id_generated", true);
+        }
+        if (name.startsWith("mcp__")) {
+            metadata.put("mcp.method.name", "tools/call");
+        }
+        ToolHint hint = session.toolHints.remove(id);
+        if (hint == null) {
+            metadata.put("tool_correlation_status", "agent_fallback");
+        } else {
+            metadata.put("tool_correlation_status", "single_hint");
+            metadata.put("tool_correlation_source", hint.source());
+            metadata.put("tool_correlation_tool_call_id", hint.call().id());
+            metadata.put("tool_correlation_tool_name", hint.call().name());
+            metadata.put("tool_correlation_arguments", hint.call().arguments());
+        }
+        String parent =
+                hook.subagentId().map(session.subagents::get).map(Scope::uuid).orElseGet(session::top);
+        session.tools.put(
+                id,
+                scopes.start(
+                        now,
+                        scopes.newId(),
+                        parent,
+                        session.propagationRoot(),
+                        name,
+                        "tool",
+                        Map.of("tool_call_id", id),
+                        hook.toolArguments(),
+                        metadata));
+    }
+
+    private void toolEnd(Instant now, Session session, HookPayload hook, boolean failed) {
+        Scope tool = hook.toolCallId().map(session.tools::remove).orElse(null);
+        if (tool == null) {
+            // Nothing began it, so there is no duration to tell.
+            mark(now, session, "hook_mark", hook);
+            return;
+        }
+        Map<String, Object> more = new LinkedHashMap<>(hook.metadata());
+        hook.toolStatus()
+                .or(() -> failed
+                        ? Optional.of(hook.eventWord().equals("permissiondenied") ? "denied" : "error")
+                        : Optional.empty())
+                .ifPresent(status -> more.put("status", status));
+        scopes.end(now, tool, tool.profile(), hook.toolResult(failed), tool.metadataWith(more));
+    }
+
+    private void subagentStart(Instant now, Session session, HookPayload hook) {
+        openBetweenTurns(now, session, hook.metadata());
+        String id = hook.subagentId().orElse("unknown");
+        if (session.subagents.containsKey(id)) {
+            return;
+        }
+        Map<String, Object> metadata = scopeMetadata(session, hook.metadata());
+        metadata.put("nemo_relay_scope_role", "subagent");
+        session.subagents.put(
+                id,
+                scopes.start(
+                        now,
+                        scopes.newId(),
+                        session.top(),
+                        session.propagationRoot(),
+                        "subagent:" + id,
+                        "agent",
+                        null,
+                        hook.json(),
+                        metadata));
+    }
+
+    private void subagentStop(Instant now, Session session, HookPayload hook) {
+        Scope subagent = session.subagents.remove(hook.subagentId().orElse("unknown"));
+        if (subagent != null) {
+            scopes.end(now, subagent, null, hook.json(), subagent.metadataWith(hook.metadata()));
+        } else if (hook.agent() != HookAgent.CLAUDE_CODE || session.turn.isPresent()) {
+            mark(now, session, "subagent_end_without_start", hook);
+        }
+    }
+
+    private Map<String, Object> scopeMetadata(Session session, Map<String, Object> event) {
+        Map<String, Object> metadata = new LinkedHashMap<>(session.metadata);
+        metadata.putAll(event);
+        metadata.put("session_id", session.id);
+        metadata.put("session_instance_id", session.instanceId);
+        metadata.put("agent_kind", session.agentKind);
+        metadata.put("plugin_config", pluginConfig);
+        return metadata;
+    }
+
+    private Session sessionOf(HookPayload hook) {
+        String id = hook.sessionId().orElseGet(() -> "hook-" + scopes.newId());
+        return sessions.computeIfAbsent(
+                id, absent -> newSession(id, hook.agent().word(), hook.metadata(), false));
+    }
+
+    private Session sessionOf(ModelApi api, Map<String, String> headers) {
+        Optional<String> named = Optional.ofNullable(headers.get("x-nemo-relay-session-id"));
+        if (named.isEmpty() && api != ModelApi.OPENAI_RESPONSES) {
+            named = Optional.ofNullable(headers.get("x-claude-code-session-id"));
+        }
+        if (named.isPresent()) {
+            return sessions.computeIfAbsent(named.get(), id -> gatewaySession(id, api, false));
+        }
+        return switch (sessions.size()) {
+            case 0 -> sessions.computeIfAbsent("gateway-gateway", id -> gatewaySession(id, api, false));
+            case 1 -> sessions.values().iterator().next();
+            default ->
+                sessions.computeIfAbsent("gateway-isolated-" + scopes.newId(), id -> gatewaySession(id, api, true));
+        };
+    }
+
+    private Session gatewaySession(String id, ModelApi api, boolean isolated) {
+        Map<String, Object> metadata = new HashMap<>();
+        metadata.put("gateway_config_profile", null);
+        metadata.put("gateway_mode", null);
+        return newSession(id, api.agentKind(), metadata, isolated);
+    }
+
+    private Session newSession(String id, String agentKind, Map<String, Object> metadata, boolean isolated) {
+        return new Session(id, scopes.newId(), agentKind, metadata, isolated);
+    }
+
+    private Map<String, Object> observable(Session session, Map<String, String> headers) {
+        Map<String, Object> observable = new TreeMap<>();
+        headers.forEach((name, value) -> {
+            if (!CREDENTIALS.contains(name) && !TRANSPORT.contains(name) && !name.startsWith("x-nemo-relay-")) {
+                observable.put(name, value);
+            }
+        });
+        observable.put("x-nemo-relay-agent-kind", session.agentKind);
+        observable.put("x-nemo-relay-identity-quality", "native");
+        observable.put("x-nemo-relay-parent-scope-id", session.top());
+        observable.put("x-nemo-relay-request-id", "relay-request-" + scopes.newId());
+        observable.put("x-nemo-relay-root-scope-id", session.rootScope());
+        observable.put("x-nemo-relay-session-id", session.id);
+        observable.put("x-nemo-relay-source", "gateway");
+        observable.put("x-nemo-relay-turn-id", Integer.toString(session.turnIndex));
+        return observable;
+    }
+
+    private static Map<String, Object> outcome(CallResult result) {
+        String failure;
+        String type;
+        if (result.truncated()) {
+            failure = "observation was truncated";
+            type = "internal_error";
+        } else if (result.status() == 0) {
+            failure = "no answer came: " + result.terminal().word();
+            type = "connection_error";
+        } else if (result.status() >= 400) {
+            failure = "the provider answered " + result.status();
+            type = errorType(result.status());
+        } else if (result.terminal() == Terminal.BODY_ERROR) {
+            failure = "the provider's answer broke off";
+            type = "connection_error";
+        } else {
+            return Map.of("otel.status_code", "OK");
+        }
+        return Map.of("otel.status_code", "ERROR", "otel.status_description", failure, "error.type", type);
+    }
+
+    private static String errorType(int status) {
+        return switch (status) {
+            case 401, 403 -> "authentication";
+            case 404 -> "not_found";
+            case 408, 504 -> "timeout";
+            case 429, 500, 502, 503, 529 -> "retryable_status";
+            default -> status < 500 ? "invalid_request" : "upstream_error";
+        };
+    }
+}
