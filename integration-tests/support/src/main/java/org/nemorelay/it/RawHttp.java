@@ -31,6 +31,7 @@ public final class RawHttp implements AutoCloseable {
 
     private final Socket socket;
     private final InputStream in;
+    private final List<String> trailers = new ArrayList<>();
 
     public RawHttp(int port) {
         try {
@@ -117,14 +118,15 @@ public final class RawHttp implements AutoCloseable {
         return new Answer(Integer.parseInt(status[1]), headers, new byte[0]);
     }
 
-    /** The next chunk of a chunked body, empty at its end (trailers are skipped). */
+    /** The next chunk of a chunked body, empty at its end. */
     public byte[] chunk() {
         try {
             int size = Integer.parseInt(line().split(";")[0].strip(), 16);
             byte[] data = in.readNBytes(size);
             if (size == 0) {
+                trailers.clear();
                 for (String trailer = line(); !trailer.isEmpty(); trailer = line()) {
-                    continue;
+                    trailers.add(trailer);
                 }
             } else {
                 line();
@@ -133,6 +135,11 @@ public final class RawHttp implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The trailer lines of the last chunked body. */
+    public List<String> trailers() {
+        return List.copyOf(trailers);
     }
 
     @Override

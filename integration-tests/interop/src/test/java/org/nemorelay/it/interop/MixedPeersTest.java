@@ -3,6 +3,7 @@ package org.nemorelay.it.interop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -90,6 +91,48 @@ class MixedPeersTest {
             assertEquals(worker, bench.relay.awaitReadyWorker());
             assertEquals(0, second.end(), second.process().transcript());
             bench.relay.awaitNoWorker(Duration.ofSeconds(10));
+        }
+    }
+
+    @ParameterizedTest(name = "{0} daemon, {1} client and worker")
+    @CsvSource({"STOCK, STOCK", "OURS, STOCK", "STOCK, OURS"})
+    void trailersAndACancellationCrossBothHops(Maker daemonMaker, Maker clientMaker) {
+        CountDownLatch cancelled = new CountDownLatch(1);
+        try (Bench bench = new Bench(folder, daemonMaker, clientMaker);
+                McpSession mcp = bench.session()) {
+            mcp.initialize();
+            bench.relay.awaitReadyWorker();
+            bench.behindTheWorker
+                    .respond("/v1/responses", (request, reply) -> {
+                        reply.head(200, "trailer: x-sum, x-part", "transfer-encoding: chunked");
+                        reply.chunk("body").end("x-sum: 42", "x-part: a", "x-part: b");
+                    })
+                    .respond("/v1/messages", (request, reply) -> {
+                        reply.head(200, "content-type: text/event-stream", "transfer-encoding: chunked");
+                        try {
+                            while (true) {
+                                reply.chunk("event: ping\n\n");
+                                Thread.sleep(10);
+                            }
+                        } catch (IOException closed) {
+                            cancelled.countDown();
+                            throw closed;
+                        }
+                    });
+            try (RawHttp http = new RawHttp(bench.relay.port())) {
+                http.send("POST", "/v1/responses", "{}", bench.user.header(), "te: trailers");
+                assertEquals("body", http.answer().text());
+                assertEquals(List.of("x-sum: 42", "x-part: a", "x-part: b"), http.trailers());
+                http.send("POST", "/v1/messages", REQUEST, bench.user.header());
+                assertEquals(200, http.head().status());
+                assertTrue(http.chunk().length > 0);
+            }
+            Await.until("the provider lost its reader", Duration.ofSeconds(5), () -> cancelled.getCount() == 0);
+            Await.until(
+                    "nothing is in flight",
+                    Duration.ofSeconds(5),
+                    () -> bench.relay.workers().getFirst().integer("in_flight", 0, 10) == 0);
+            assertEquals(List.of(), bench.pastTheWorker.received());
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.Proc;
-import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 import org.nemorelay.json.JsonObject;
 
@@ -99,12 +99,21 @@ class McpLifecycleTest {
             end(mcp, end);
             mcp.process().awaitExit(AT_ONCE);
             relay.awaitNoWorker(Duration.ofSeconds(10));
-            Await.until(
-                    "the worker process ended",
-                    Duration.ofSeconds(10),
-                    () -> ProcessTable.mentioning(bench.user.home().toString()).stream()
-                            .noneMatch(process -> process.arguments().contains("worker")));
+            bench.awaitNoWorkerProcess();
             assertFalse(mcp.process().stderr().contains("\tat "), mcp.process().stderr());
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void aKilledSessionIsForgottenAfterItsGrace() {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker();
+            mcp.process().signal("KILL");
+            relay.awaitNoWorker(Duration.ofSeconds(35));
+            bench.awaitNoWorkerProcess();
         }
     }
 

@@ -1,8 +1,12 @@
 package org.nemorelay.it.process;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.MockProvider;
+import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
 
@@ -23,6 +27,19 @@ final class OneUser implements AutoCloseable {
 
     Relay daemon(String... options) {
         return Relay.start(user, executable, Relay.upstream(provider), options);
+    }
+
+    List<ProcessTable.Entry> workers() {
+        return ProcessTable.mentioning(user.home().toString()).stream()
+                .filter(process -> process.arguments().contains("worker"))
+                .toList();
+    }
+
+    void awaitNoWorkerProcess() {
+        Await.until(
+                "no worker process is left",
+                Duration.ofSeconds(10),
+                () -> workers().isEmpty());
     }
 
     @Override

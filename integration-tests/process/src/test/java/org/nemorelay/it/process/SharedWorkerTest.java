@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
-import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 
 /** Who shares a worker, and when none is started. */
@@ -29,7 +28,7 @@ class SharedWorkerTest {
                         Duration.ofSeconds(5),
                         () -> relay.workers().getFirst().integer("reference_count", 0, 10) == 2);
                 assertEquals(1, relay.workers().size());
-                assertEquals(1, workerProcesses(bench));
+                assertEquals(1, bench.workers().size());
                 assertEquals(0, first.end());
                 Await.until(
                         "one session is left",
@@ -40,7 +39,7 @@ class SharedWorkerTest {
                 assertEquals(0, second.end());
             }
             relay.awaitNoWorker(Duration.ofSeconds(10));
-            Await.until("the worker process ended", Duration.ofSeconds(10), () -> workerProcesses(bench) == 0);
+            bench.awaitNoWorkerProcess();
         }
     }
 
@@ -54,14 +53,8 @@ class SharedWorkerTest {
             anonymous.initialize();
             routed.send("{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
             assertEquals("p", routed.answer().string("id"));
-            assertEquals(0, workerProcesses(bench));
+            assertEquals(0, bench.workers().size());
             assertTrue(relay.workers().isEmpty());
         }
-    }
-
-    private static long workerProcesses(OneUser bench) {
-        return ProcessTable.mentioning(bench.user.home().toString()).stream()
-                .filter(process -> process.arguments().contains("worker"))
-                .count();
     }
 }
