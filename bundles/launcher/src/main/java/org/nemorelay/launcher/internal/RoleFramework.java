@@ -53,7 +53,7 @@ public final class RoleFramework {
     /**
      * Reads the role's feature file and makes a framework that is not yet initialized.
      *
-     * @param extra framework properties that win over those of the arrangement
+     * @param extra further framework properties; those of the arrangement win, packages add up
      */
     public RoleFramework(
             LaunchOptions options,
@@ -68,12 +68,14 @@ public final class RoleFramework {
         this.classPath = new ClassPathBundles(classPath);
         this.feature = Feature.read(options.home().resolve("features").resolve(options.role() + ".json"));
 
-        Map<String, Object> configuration = new HashMap<>();
+        Map<String, Object> configuration = new HashMap<>(extra);
         configuration.put(Constants.FRAMEWORK_STORAGE, storage.toString());
         configuration.put(Constants.FRAMEWORK_STORAGE_CLEAN, Constants.FRAMEWORK_STORAGE_CLEAN_ONFIRSTINIT);
-        configuration.put(Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA, SYSTEM_PACKAGES + "," + ABSENT_PACKAGES);
+        configuration.merge(
+                Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA,
+                SYSTEM_PACKAGES + "," + ABSENT_PACKAGES,
+                (given, own) -> own + "," + given);
         configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
-        configuration.putAll(extra);
         configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
         this.framework = new Felix(configuration, this.classPath);
     }

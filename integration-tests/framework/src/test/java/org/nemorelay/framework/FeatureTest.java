@@ -1,0 +1,183 @@
+package org.nemorelay.framework;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+import static org.ops4j.pax.exam.CoreOptions.frameworkProperty;
+import static org.ops4j.pax.exam.CoreOptions.junitBundles;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.Before;
+import org.junit.Test;
+import org.nemorelay.launcher.RoleFrameworkFactory;
+import org.ops4j.pax.exam.Option;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkUtil;
+import org.osgi.framework.ServiceReference;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.service.component.runtime.ServiceComponentRuntime;
+import org.osgi.service.component.runtime.dto.ComponentConfigurationDTO;
+import org.osgi.service.component.runtime.dto.ComponentDescriptionDTO;
+
+/** What holds for every role: its feature, booted as shipped, is whole, and each of our bundles can come and go. */
+public abstract class FeatureTest {
+    private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    private BundleContext context;
+    private ServiceComponentRuntime components;
+
+    /** Boots a role of the installed tree with a state folder of its own. A bundle that does not resolve fails the start. */
+    static Option[] role(String role, Map<String, String> flags) throws IOException {
+        // A role may read its standard input, which in this process belongs to the test runner.
+        System.setIn(new ByteArrayInputStream(new byte[0]));
+        Path state = Files.createTempDirectory(Path.of("target"), role).toAbsolutePath();
+        List<Option> options = new ArrayList<>(List.of(
+                frameworkProperty(RoleFrameworkFactory.ROLE).value(role),
+                frameworkProperty(RoleFrameworkFactory.HOME).value(System.getProperty("nemorelay.distribution")),
+                frameworkProperty(RoleFrameworkFactory.ENVIRONMENT_PREFIX + "HOME")
+                        .value(state.toString())));
+        flags.forEach((name, value) -> options.add(
+                frameworkProperty(RoleFrameworkFactory.FLAG_PREFIX + name).value(value)));
+        options.addAll(Arrays.asList(junitBundles()));
+        return options.toArray(Option[]::new);
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Before
+    public void findServices() {
+        context = FrameworkUtil.getBundle(FeatureTest.class).getBundleContext();
+        components = context.getService(context.getServiceReference(ServiceComponentRuntime.class));
+    }
+
+    @Test
+    public void everyBundleIsActive() {
+        List<String> others = new ArrayList<>();
+        for (Bundle bundle : context.getBundles()) {
+            boolean fragment = (bundle.adapt(BundleRevision.class).getTypes() & BundleRevision.TYPE_FRAGMENT) != 0;
+            if (bundle.getState() != (fragment ? Bundle.RESOLVED : Bundle.ACTIVE)) {
+                others.add(bundle + " state " + bundle.getState());
+            }
+        }
+        assertEquals(List.of(), others);
+    }
+
+    @Test
+    public void everyComponentIsSatisfied() throws Exception {
+        await("components", this::deadComponents, List.of());
+    }
+
+    @Test
+    public void everyBundleOfOursTakesItsServicesAwayAndBringsThemBack() throws Exception {
+        await("components", this::deadComponents, List.of());
+        List<Bundle> ours = ours();
+        assertFalse(ours.isEmpty());
+        for (Bundle bundle : ours) {
+            List<String> before = services(bundle);
+            bundle.stop();
+            await("services after stop of " + bundle, () -> services(bundle), List.of());
+            bundle.start();
+            await("services after start of " + bundle, () -> services(bundle), before);
+            await("components after start of " + bundle, this::deadComponents, List.of());
+        }
+    }
+
+    @Test
+    public void exportsAreVersionedAndNeverInternal() {
+        for (Bundle bundle : ours()) {
+            String exports = bundle.getHeaders().get(Constants.EXPORT_PACKAGE);
+            if (exports != null) {
+                assertFalse(bundle + " exports " + exports, exports.matches("(?s).*\\binternal\\b.*"));
+                assertTrue(bundle + " exports " + exports, exports.contains("version="));
+            }
+        }
+    }
+
+    @Test
+    public void theClassPathIsTheOneThatShips() throws IOException {
+        TreeSet<String> shipped = new TreeSet<>();
+        try (Stream<Path> jars = Files.list(Path.of(System.getProperty("nemorelay.distribution"), "lib"))) {
+            jars.map(jar -> jar.getFileName().toString())
+                    .filter(name -> name.endsWith(".jar"))
+                    .forEach(shipped::add);
+        }
+        for (String element : System.getProperty("java.class.path").split(":")) {
+            shipped.remove(Path.of(element).getFileName().toString());
+        }
+        assertEquals(new TreeSet<String>(), shipped);
+    }
+
+    private List<Bundle> ours() {
+        return Stream.of(context.getBundles())
+                .filter(bundle -> bundle.getSymbolicName().startsWith("org.nemorelay."))
+                .toList();
+    }
+
+    private static List<String> services(Bundle bundle) {
+        ServiceReference<?>[] registered = bundle.getRegisteredServices();
+        if (registered == null) {
+            return List.of();
+        }
+        return Stream.of(registered)
+                .flatMap(service -> Stream.of((String[]) service.getProperty(Constants.OBJECTCLASS)))
+                .sorted()
+                .toList();
+    }
+
+    /** Components that should run and do not. One that requires a configuration and has none is idle, not dead. */
+    private List<String> deadComponents() {
+        List<String> dead = new ArrayList<>();
+        for (ComponentDescriptionDTO description : components.getComponentDescriptionDTOs()) {
+            for (ComponentConfigurationDTO configuration : components.getComponentConfigurationDTOs(description)) {
+                switch (configuration.state) {
+                    case ComponentConfigurationDTO.ACTIVE, ComponentConfigurationDTO.SATISFIED -> {}
+                    case ComponentConfigurationDTO.UNSATISFIED_CONFIGURATION -> {
+                        if (!"require".equals(description.configurationPolicy)) {
+                            dead.add(description.name + " has no configuration");
+                        }
+                    }
+                    case ComponentConfigurationDTO.UNSATISFIED_REFERENCE ->
+                        dead.add(description.name + " misses "
+                                + Stream.of(configuration.unsatisfiedReferences)
+                                        .map(reference -> reference.name + " " + reference.target)
+                                        .toList());
+                    default -> dead.add(description.name + " failed: " + configuration.failure);
+                }
+            }
+        }
+        return dead;
+    }
+
+    private interface Probe {
+        List<String> get() throws Exception;
+    }
+
+    private static void await(String what, Probe probe, List<String> expected) throws Exception {
+        Instant end = Instant.now().plus(DEADLINE);
+        List<String> last = probe.get();
+        while (!last.equals(expected) && Instant.now().isBefore(end)) {
+            Thread.sleep(10);
+            last = probe.get();
+        }
+        assertEquals(what, expected, last);
+    }
+}
