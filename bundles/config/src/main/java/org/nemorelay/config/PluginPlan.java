@@ -1,6 +1,7 @@
 package org.nemorelay.config;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -24,6 +25,14 @@ public interface PluginPlan {
     record Component(String kind, Optional<Boolean> required, Position position) {}
 
     List<Component> components();
+
+    /**
+     * The component's {@code config} as Configuration Admin gets it: flattened with dots, arrays of tables numbered. It may
+     * hold secrets.
+     *
+     * @return empty for a kind that is not planned
+     */
+    Map<String, Object> configuration(String kind);
 
     /**
      * Where a value stands.

@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -20,6 +21,12 @@ public interface PluginHost {
 
     /** Every planned plugin and every file in the plugin folders, sorted by kind and file. */
     List<PluginStatus> status();
+
+    /**
+     * The plugins.toml in force as JSON values, {@code {"components":[{"kind":...,"config":{...}}],"version":1}}, for the
+     * record; values that look like secrets are left out.
+     */
+    Map<String, Object> configuration();
 
     /** The services as of now. Take one per request and keep it to the request's end. */
     Snapshot snapshot();

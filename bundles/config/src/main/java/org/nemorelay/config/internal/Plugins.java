@@ -104,9 +104,9 @@ final class Plugins implements PluginPlan {
         return Optional.of(known.get(at));
     }
 
-    /** The properties of the component's factory configuration: its config, flattened with dots. */
-    Map<String, Object> configuration(String kind) {
-        return configurations.get(kind);
+    @Override
+    public Map<String, Object> configuration(String kind) {
+        return configurations.getOrDefault(kind, Map.of());
     }
 
     private static List<TomlValue> items(TomlValue.Table file) {

@@ -112,6 +112,11 @@ public final class PluginHostComponent implements PluginHost {
     }
 
     @Override
+    public Map<String, Object> configuration() {
+        return RecordedPlan.of(plan);
+    }
+
+    @Override
     public Snapshot snapshot() {
         return sinks.snapshot();
     }

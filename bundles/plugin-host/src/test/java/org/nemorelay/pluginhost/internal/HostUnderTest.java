@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Dictionary;
+import java.util.HashMap;
 import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +45,7 @@ final class HostUnderTest implements PluginPlan {
     final Path home;
     final List<String> log = new CopyOnWriteArrayList<>();
     private final List<Component> components = new ArrayList<>();
+    private final Map<String, Map<String, Object>> configured = new HashMap<>();
     private final Framework framework;
     private final ConfigurationAdmin configurations;
     private PluginHostComponent host;
@@ -93,6 +95,7 @@ final class HostUnderTest implements PluginPlan {
     HostUnderTest plan(String kind, Optional<Boolean> required, Map<String, Object> config) throws IOException {
         int line = components.size() * 10 + 1;
         components.add(new Component(kind, required, new Position("plugins.toml", line, 1)));
+        configured.put(kind, config);
         Dictionary<String, Object> properties = new Hashtable<>(config);
         properties.put("nemorelay.plugin.kind", kind);
         Configuration configuration = configurations.createFactoryConfiguration(kind, "?");
@@ -131,6 +134,11 @@ final class HostUnderTest implements PluginPlan {
     @Override
     public List<Component> components() {
         return components;
+    }
+
+    @Override
+    public Map<String, Object> configuration(String kind) {
+        return configured.getOrDefault(kind, Map.of());
     }
 
     @Override

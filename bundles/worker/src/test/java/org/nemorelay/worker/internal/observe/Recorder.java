@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Event;
@@ -16,10 +17,16 @@ import org.nemorelay.telemetry.EventLog;
 final class Recorder implements EventLog {
     final List<String> log = new CopyOnWriteArrayList<>();
     private final List<String> lines = new CopyOnWriteArrayList<>();
+    private volatile CountDownLatch hold = new CountDownLatch(0);
     private final Snapshot snapshot = new Snapshot(List.of(new Sink()));
 
     TrafficEvents events(Map<String, Object> pluginConfig, int captureBytes) {
         return new TrafficEvents(() -> snapshot, pluginConfig, new Ids()::uuid7, this, captureBytes);
+    }
+
+    /** Lets nothing be taken until the latch opens. */
+    void holdUntil(CountDownLatch latch) {
+        hold = latch;
     }
 
     List<String> lines() {
@@ -55,6 +62,11 @@ final class Recorder implements EventLog {
     private final class Sink implements EventSink {
         @Override
         public void publish(Event event) {
+            try {
+                hold.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
             lines.add(event.toJsonLine());
         }
 

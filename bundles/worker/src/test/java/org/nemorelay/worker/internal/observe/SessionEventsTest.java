@@ -1,0 +1,233 @@
+package org.nemorelay.worker.internal.observe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.nemorelay.json.Json;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.protocol.HookAgent;
+
+class SessionEventsTest {
+    private final List<Event> events = new ArrayList<>();
+    private final SessionEvents sessions = new SessionEvents(new Scopes(this::nextId, events::add), Map.of());
+    private Instant now = Instant.parse("2026-03-04T05:06:07Z");
+    private int ids;
+
+    @Test
+    void aPromptEndsTheTurnBeforeIt() {
+        claude("a", "UserPromptSubmit", "");
+        claude("a", "UserPromptSubmit", "");
+        assertEquals(List.of("start claude-code-turn", "end claude-code-turn", "start claude-code-turn"), seen());
+        assertEquals(
+                Map.of("status", "superseded_by_next_turn"),
+                events.get(1).data().orElseThrow());
+        assertEquals(2L, events.get(2).metadata().values().get("turn_index"));
+    }
+
+    @Test
+    void aPromptAfterItsRequestIsAMark() {
+        claude("a", "SessionStart", "");
+        call("/v1/messages", Map.of("x-claude-code-session-id", "a"));
+        claude("a", "UserPromptSubmit", "");
+        assertEquals(
+                List.of(
+                        "mark session.start",
+                        "start claude-code-turn",
+                        "start anthropic.messages",
+                        "mark prompt_submitted"),
+                seen());
+        assertEquals("implicit", events.get(1).metadata().string("turn_source"));
+    }
+
+    @Test
+    void aStopEndsWhatRuns() {
+        claude("a", "UserPromptSubmit", "");
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\",\"tool_input\":{\"x\":1}");
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        claude("a", "SubagentStart", ",\"agent_id\":\"s\"");
+        ModelCall call = call("/v1/messages", Map.of());
+        claude("a", "Stop", "");
+        assertEquals(
+                List.of(
+                        "start claude-code-turn",
+                        "start Bash",
+                        "start subagent:s",
+                        "start anthropic.messages",
+                        "end Bash",
+                        "end anthropic.messages",
+                        "end subagent:s",
+                        "end claude-code-turn"),
+                seen());
+        assertEquals("closed_by_turn_end", events.get(4).metadata().string("status"));
+        sessions.callEnded(now, call, new CallResult(200, Terminal.COMPLETE, false, Optional.empty()));
+        assertEquals(8, events.size(), "an end is told once");
+    }
+
+    @Test
+    void aFailedToolSaysWhy() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"mcp__s__t\",\"tool_use_id\":\"t\"");
+        claude("a", "PostToolUseFailure", ",\"tool_name\":\"mcp__s__t\",\"tool_use_id\":\"t\",\"error\":\"boom\"");
+        Event end = events.getLast();
+        assertEquals(Map.of("error", "boom"), end.data().orElseThrow());
+        assertEquals("error", end.metadata().string("status"));
+        assertEquals("tools/call", end.metadata().string("mcp.method.name"));
+        assertEquals(Map.of(), events.get(1).data().orElseThrow());
+    }
+
+    @Test
+    void aToolWithoutAnIdGetsOne() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\"");
+        Event start = events.getLast();
+        assertTrue(start.categoryProfile().string("tool_call_id").startsWith("tool-id"));
+        assertTrue(start.metadata().bool("tool_call_id_generated"));
+    }
+
+    @Test
+    void aResultWithoutAStartIsAMoment() {
+        claude("a", "PostToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        assertEquals(List.of("start claude-code-turn", "mark hook_mark"), seen());
+    }
+
+    @Test
+    void amongSeveralSessionsARequestOfNoneStandsAlone() {
+        claude("a", "SessionStart", "");
+        claude("b", "SessionStart", "");
+        ModelCall call = call("/v1/messages", Map.of());
+        sessions.callEnded(now, call, new CallResult(200, Terminal.COMPLETE, false, Optional.of(Map.of("id", "m"))));
+        ModelCall refused = call("/v1/messages", Map.of());
+        sessions.callEnded(now, refused, new CallResult(0, Terminal.UNKNOWN, false, Optional.empty()));
+        List<String> four = List.of(
+                "start claude-code-turn", "start anthropic.messages", "end anthropic.messages", "end claude-code-turn");
+        assertEquals(four, seen().subList(2, 6));
+        assertEquals(four, seen().subList(6, 10));
+        assertTrue(events.get(2).metadata().string("session_id").startsWith("gateway-isolated-"));
+        assertTrue(events.get(2).metadata().values().containsKey("gateway_mode"));
+        assertEquals(Map.of("id", "m"), events.get(5).data().orElseThrow());
+        assertEquals(
+                Map.of("status", "uncorrelated_gateway_call_complete"),
+                events.get(9).data().orElseThrow());
+        sessions.close(now, "end");
+        assertEquals(10, events.size());
+    }
+
+    @Test
+    void aHeaderNamesTheSession() {
+        claude("a", "SessionStart", "");
+        claude("b", "SessionStart", "");
+        ModelCall call = call("/v1/messages", Map.of("x-claude-code-session-id", "b"));
+        assertEquals("b", call.metadata().get("session_id"));
+    }
+
+    @Test
+    void anIdleTurnEnds() {
+        claude("a", "UserPromptSubmit", "");
+        codex("c", "UserPromptSubmit");
+        now = now.plusSeconds(29);
+        sessions.sweep(now);
+        assertEquals(3, events.size());
+        now = now.plusSeconds(2);
+        sessions.sweep(now);
+        assertEquals(List.of("end claude-code-turn", "end codex-turn", "end codex-task"), seen().subList(3, 6));
+        assertEquals(Map.of("status", "idle_timeout"), events.get(3).data().orElseThrow());
+    }
+
+    @Test
+    void aTurnInWhichSomethingRunsIsNotIdle() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        now = now.plusSeconds(100);
+        sessions.sweep(now);
+        assertEquals(2, events.size());
+    }
+
+    @Test
+    void sessionEndClosesTheTurnAndForgetsTheSession() {
+        claude("a", "UserPromptSubmit", "");
+        claude("a", "SessionEnd", "");
+        assertEquals(
+                Map.of("status", "closed_by_agent_end"), events.getLast().data().orElseThrow());
+        claude("b", "SessionStart", "");
+        ModelCall call = call("/v1/messages", Map.of());
+        assertEquals("b", call.metadata().get("session_id"), "the only live session");
+    }
+
+    @Test
+    void credentialsAndTransportStayOut() {
+        call(
+                "/v1/messages",
+                Map.of(
+                        "authorization", "s3cret",
+                        "x-api-key", "s3cret",
+                        "cookie", "s3cret",
+                        "x-nemo-relay-worker-token", "s3cret",
+                        "accept-encoding", "gzip",
+                        "host", "h",
+                        "x-own", "kept"));
+        String line = events.getLast().toJsonLine();
+        assertFalse(line.contains("s3cret"), line);
+        assertFalse(line.contains("accept-encoding") || line.contains("\"host\""), line);
+        assertTrue(line.contains("\"x-own\":\"kept\""), line);
+    }
+
+    @Test
+    void hooksOfUnknownShapeAreMarks() {
+        sessions.hook(now, new HookPayload(HookAgent.CLAUDE_CODE, Json.parse("[]")));
+        assertEquals(List.of("start claude-code-turn", "mark hook_mark"), seen());
+        assertEquals("unknown", events.get(1).metadata().string("hook_event_name"));
+        assertTrue(events.get(0).metadata().string("session_id").startsWith("hook-"));
+    }
+
+    @Test
+    void piTurnsGoUnderItsSession() {
+        for (String event : List.of("turn_start", "turn_end", "session_compact", "user_bash")) {
+            sessions.hook(
+                    now,
+                    new HookPayload(
+                            HookAgent.PI,
+                            Json.parse("{\"session_id\":\"p\",\"hook_event_name\":\"" + event
+                                    + "\",\"toolCallId\":\"u\"}")));
+        }
+        assertEquals(List.of("start pi", "start pi-turn", "end pi-turn", "mark compaction", "start user_bash"), seen());
+    }
+
+    private ModelCall call(String path, Map<String, String> headers) {
+        return sessions.callStarted(now, ModelApi.ofPath(path).orElseThrow(), path, headers);
+    }
+
+    private void claude(String session, String event, String more) {
+        sessions.hook(
+                now,
+                new HookPayload(
+                        HookAgent.CLAUDE_CODE,
+                        Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"" + more
+                                + "}")));
+    }
+
+    private void codex(String session, String event) {
+        sessions.hook(
+                now,
+                new HookPayload(
+                        HookAgent.CODEX,
+                        Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"}")));
+    }
+
+    private List<String> seen() {
+        return events.stream()
+                .map(event -> switch (event.kind()) {
+                    case SCOPE_START -> "start " + event.name();
+                    case SCOPE_END -> "end " + event.name();
+                    case MARK -> "mark " + event.name();
+                })
+                .toList();
+    }
+
+    private String nextId() {
+        return "id" + ids++;
+    }
+}
