@@ -12,7 +12,7 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.nemorelay.json.Json;
 
-/** The answers that a relay process makes itself (relay-daemon 2, 6.5). Headers come in the order given, date last. */
+/** The answers that a relay process makes itself (relay-daemon 2, 6.5).  */
 public final class Answers {
     private Answers() {}
 
@@ -20,18 +20,14 @@ public final class Answers {
     public static void json(Response response, Callback callback, int status, String body, HttpField... headers) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         HttpFields.Mutable fields = begin(response, status);
-        HttpField date = fields.getField(HttpHeader.DATE);
-        fields.remove(HttpHeader.DATE);
         fields.put(HttpHeader.CONTENT_TYPE, "application/json");
-        finish(response, callback, fields, date, bytes, headers);
+        finish(response, callback, fields, bytes, headers);
     }
 
     /** No body. */
     public static void empty(Response response, Callback callback, int status, HttpField... headers) {
         HttpFields.Mutable fields = begin(response, status);
-        HttpField date = fields.getField(HttpHeader.DATE);
-        fields.remove(HttpHeader.DATE);
-        finish(response, callback, fields, date, new byte[0], headers);
+        finish(response, callback, fields, new byte[0], headers);
     }
 
     /** {@code {"error":{"message":...}}}. */
@@ -50,23 +46,15 @@ public final class Answers {
 
     private static HttpFields.Mutable begin(Response response, int status) {
         response.setStatus(status);
-        return response.getHeaders();
+        return response.getHeaders().clear();
     }
 
     private static void finish(
-            Response response,
-            Callback callback,
-            HttpFields.Mutable fields,
-            HttpField date,
-            byte[] body,
-            HttpField... headers) {
+            Response response, Callback callback, HttpFields.Mutable fields, byte[] body, HttpField... headers) {
         for (HttpField header : headers) {
             fields.add(header);
         }
         fields.put(HttpHeader.CONTENT_LENGTH, body.length);
-        if (date != null) {
-            fields.add(date);
-        }
         response.write(true, body.length == 0 ? BufferUtil.EMPTY_BUFFER : ByteBuffer.wrap(body), callback);
     }
 }

@@ -121,32 +121,53 @@ public final class Upstreams {
 
     /**
      * The target that the caller named in {@code x-nemo-relay-upstream-base-url}; the relay's credentials are never lent
-     * to it.
+     * to it. An Anthropic base is one as that provider's own clients take it: the whole path follows it.
      *
-     * @throws RelayException INVALID_ARGUMENT for a URL that the rule does not allow
+     * @throws RelayException INVALID_PAYLOAD for a URL that the rule does not allow, or without the caller's credential
      */
-    public Target named(String baseUrl, String pathQuery) {
-        try {
-            URI uri = new URI(baseUrl);
-            boolean https = "https".equalsIgnoreCase(uri.getScheme());
-            boolean http = "http".equalsIgnoreCase(uri.getScheme());
-            if (uri.getHost() != null
-                    && uri.getRawUserInfo() == null
-                    && uri.getRawQuery() == null
-                    && uri.getRawFragment() == null
-                    && (https || http && loopback(uri.getHost()))) {
-                Base base = Base.of(baseUrl);
-                String path = pathQuery.startsWith(CODEX_PREFIX + "/")
-                        ? pathQuery.substring(CODEX_PREFIX.length())
-                        : pathQuery;
-                return new Target(base.origin(), base.versioned(path), HeaderEdit.NONE);
-            }
-        } catch (URISyntaxException e) {
-            // Refused below; the value is the caller's and is not repeated.
+    public Target named(Route.Provider route, String baseUrl, String pathQuery, HttpFields headers) {
+        Base base = namedBase(baseUrl);
+        boolean credential = CREDENTIALS.stream().anyMatch(headers::contains);
+        if (!credential) {
+            throw refused("a client-named upstream requires a caller-supplied provider credential");
         }
-        throw new RelayException(
-                FailureKind.INVALID_ARGUMENT,
-                "x-nemo-relay-upstream-base-url must be an absolute https URL without credentials (http only to loopback)");
+        String path = pathQuery.startsWith(CODEX_PREFIX + "/") ? pathQuery.substring(CODEX_PREFIX.length()) : pathQuery;
+        String target = switch (route.family()) {
+            case ANTHROPIC -> base.path() + path;
+            case OPENAI -> base.versioned(path);
+        };
+        return new Target(base.origin(), target, HeaderEdit.NONE);
+    }
+
+    private static Base namedBase(String baseUrl) {
+        if (baseUrl.isBlank()) {
+            throw refused("upstream base URL header is empty");
+        }
+        URI uri;
+        try {
+            uri = new URI(baseUrl.trim());
+        } catch (URISyntaxException e) {
+            throw refused("upstream base URL header is not an absolute URL");
+        }
+        boolean https = "https".equalsIgnoreCase(uri.getScheme());
+        boolean http = "http".equalsIgnoreCase(uri.getScheme());
+        if (uri.getHost() == null || !https && !http) {
+            throw refused("upstream base URL header is not an absolute URL");
+        }
+        if (uri.getRawUserInfo() != null) {
+            throw refused("upstream base URL must not carry credentials");
+        }
+        if (uri.getRawQuery() != null || uri.getRawFragment() != null) {
+            throw refused("upstream base URL must not carry a query string");
+        }
+        if (http && !loopback(uri.getHost())) {
+            throw refused("upstream base URL must use https unless it is a loopback address");
+        }
+        return Base.of(baseUrl.trim());
+    }
+
+    private static RelayException refused(String reason) {
+        return new RelayException(FailureKind.INVALID_PAYLOAD, reason);
     }
 
     private static HeaderEdit credentials(HttpFields headers, Optional<HttpField> key) {

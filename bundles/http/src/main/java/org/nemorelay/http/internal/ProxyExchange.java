@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.eclipse.jetty.client.Result;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -73,6 +74,8 @@ final class ProxyExchange extends IteratingCallback
     private CompletableFuture<Void> interim;
     private volatile boolean submitted;
     private volatile boolean uploaded;
+    /** Upstream wants no more of the body; what the body's source says from then on is an echo of that. */
+    private volatile boolean abandoned;
 
     // The pump's own; IteratingCallback serialises it.
     private Content.Source source;
@@ -172,16 +175,20 @@ final class ProxyExchange extends IteratingCallback
     }
 
     private void clientFailed(Throwable cause) {
-        fail(
-                uploaded
-                        ? new Outcome.ClientCancelled()
-                        : new Outcome.UploadAborted(line("the request's body broke off", cause)),
-                cause);
+        if (!abandoned) {
+            fail(uploaded ? new Outcome.ClientCancelled() : uploadAborted(cause), cause);
+        }
+    }
+
+    private static Outcome uploadAborted(Throwable cause) {
+        return new Outcome.UploadAborted(line("the request's body broke off", cause));
     }
 
     /** Reads what the client sends, as fast as upstream takes it. */
     private final class Upload implements org.eclipse.jetty.client.Request.Content {
         private Content.Chunk first;
+        /** Of a sized body: its last byte ends it, for the answer may come before its end is read. */
+        private long left = request.getLength();
 
         Upload(Content.Chunk first) {
             this.first = first;
@@ -203,14 +210,16 @@ final class ProxyExchange extends IteratingCallback
                 return null;
             }
             if (Content.Chunk.isFailure(chunk)) {
-                outcome.compareAndSet(
-                        null, new Outcome.UploadAborted(line("the request's body broke off", chunk.getFailure())));
+                if (!abandoned) {
+                    outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
+                }
                 return chunk;
             }
             if (observed && chunk.hasRemaining()) {
                 listener.requestBytes(chunk.getByteBuffer().asReadOnlyBuffer());
             }
-            if (chunk.isLast() && !uploaded) {
+            left -= chunk.remaining();
+            if (!uploaded && (left == 0 || chunk.isLast())) {
                 uploaded();
             }
             return chunk;
@@ -224,6 +233,7 @@ final class ProxyExchange extends IteratingCallback
         @Override
         public void fail(Throwable failure) {
             if (!uploaded) {
+                abandoned = true;
                 request.fail(failure);
             }
         }
@@ -305,11 +315,11 @@ final class ProxyExchange extends IteratingCallback
     private void responseHead(org.eclipse.jetty.client.Response head) {
         response.setStatus(head.getStatus());
         HttpFields.Mutable headers = response.getHeaders();
-        HttpField date = headers.getField(HttpHeader.DATE);
-        headers.clear();
-        HeaderRules.copyEndToEnd(head.getHeaders(), headers);
-        if (date != null && !headers.contains(HttpHeader.DATE)) {
-            headers.add(date);
+        HeaderRules.copyEndToEnd(head.getHeaders(), headers.clear());
+        HttpField date = head.getHeaders().getField(HttpHeader.DATE);
+        if (date != null) {
+            // The server's own date survives clear() and remove(): it can only be replaced.
+            headers.put(date);
         }
         destination.response().apply(headers);
         // With a supplier HTTP/1.1 answers in chunks, so a sized body gets one only where trailers were announced.
@@ -444,12 +454,23 @@ final class ProxyExchange extends IteratingCallback
     }
 
     private Action write(boolean end) {
-        last = end;
         ByteBuffer bytes = alone != null
                 ? alone.getByteBuffer()
                 : joined != null ? joined.getByteBuffer() : BufferUtil.EMPTY_BUFFER;
-        response.write(end, bytes, this);
+        if (end && !response.isCommitted() && bytes.hasRemaining() && trailers()) {
+            // One whole write would announce a length, and a sized body has no trailers on the next hop.
+            held = Content.Chunk.EOF;
+            response.write(false, bytes, this);
+        } else {
+            last = end;
+            response.write(end, bytes, this);
+        }
         return Action.SCHEDULED;
+    }
+
+    private boolean trailers() {
+        Supplier<HttpFields> trailers = response.getTrailersSupplier();
+        return trailers != null && trailers.get() != null && trailers.get().size() > 0;
     }
 
     private void release() {

@@ -62,9 +62,10 @@ final class UpstreamClient extends HttpClient {
         return new UpstreamRequest(this, origin, method, target, version, exchange);
     }
 
-    /** Jetty keeps the request line's parts as text, split and decoded from a URI; here it is one text. */
+    /** Jetty takes the request line's parts from a URI that it parses and decodes; here they are the text given. */
     static final class UpstreamRequest extends HttpRequest {
-        private final String target;
+        private final String path;
+        private final String query;
         private final ProxyExchange exchange;
 
         UpstreamRequest(
@@ -75,7 +76,9 @@ final class UpstreamClient extends HttpClient {
                 HttpVersion version,
                 ProxyExchange exchange) {
             super(client, new HttpConversation(), origin);
-            this.target = target;
+            int mark = target.indexOf('?');
+            path = mark < 0 ? target : target.substring(0, mark);
+            query = mark < 0 ? null : target.substring(mark + 1);
             this.exchange = exchange;
             method(method);
             useVersion(version);
@@ -87,12 +90,12 @@ final class UpstreamClient extends HttpClient {
 
         @Override
         public String getPath() {
-            return target;
+            return path;
         }
 
         @Override
         public String getQuery() {
-            return null;
+            return query;
         }
     }
 }

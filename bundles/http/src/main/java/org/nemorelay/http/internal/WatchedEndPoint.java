@@ -95,17 +95,16 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         }
     }
 
+    /** Under the lock, so that no byte overtakes one that is being peeked. */
     @Override
-    public int fill(ByteBuffer buffer) throws IOException {
-        synchronized (this) {
-            if (peeked.hasRemaining()) {
-                int position = BufferUtil.flipToFill(buffer);
-                int filled = BufferUtil.put(peeked, buffer);
-                BufferUtil.flipToFlush(buffer, position);
-                return filled;
-            }
+    public synchronized int fill(ByteBuffer buffer) throws IOException {
+        if (!peeked.hasRemaining()) {
+            return super.fill(buffer);
         }
-        return super.fill(buffer);
+        int position = BufferUtil.flipToFill(buffer);
+        int filled = BufferUtil.put(peeked, buffer);
+        BufferUtil.flipToFlush(buffer, position);
+        return filled;
     }
 
     @Override
@@ -124,34 +123,35 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
 
     private void readable() {
         Callback connection;
+        boolean again = false;
+        Throwable failure = null;
         synchronized (this) {
             registered = false;
             connection = reader;
             reader = null;
+            if (connection == null) {
+                try {
+                    ByteBuffer buffer = BufferUtil.allocate(PEEK);
+                    int filled = super.fill(buffer);
+                    if (filled > 0) {
+                        peeked = buffer;
+                    } else if (filled == 0) {
+                        registered = true;
+                        again = true;
+                    } else {
+                        failure = new EofException("the client closed the connection");
+                    }
+                } catch (IOException e) {
+                    failure = e;
+                }
+            }
         }
         if (connection != null) {
             connection.succeeded();
-            return;
-        }
-        try {
-            ByteBuffer buffer = BufferUtil.allocate(PEEK);
-            int filled = super.fill(buffer);
-            if (filled == 0) {
-                synchronized (this) {
-                    registered = true;
-                }
-                super.fillInterested(watch);
-            } else if (filled > 0) {
-                synchronized (this) {
-                    peeked = buffer;
-                    connection = reader;
-                    reader = null;
-                }
-            } else {
-                gone(new EofException("the client closed the connection"));
-            }
-        } catch (IOException e) {
-            gone(e);
+        } else if (failure != null) {
+            gone(failure);
+        } else if (again && !super.tryFillInterested(watch)) {
+            gone(new ReadPendingException());
         }
     }
 

@@ -73,6 +73,11 @@ final class Relay implements AutoCloseable {
         return outcomes.getFirst();
     }
 
+    /** Waits until so many exchanges have ended, after which their upstream connections are back in the pool. */
+    void ended(int count) {
+        await(count + " ended exchanges", () -> outcomes.size() >= count);
+    }
+
     static void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
         while (!condition.getAsBoolean()) {

@@ -1,0 +1,248 @@
+package org.nemorelay.http.internal;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nemorelay.http.Outcome;
+import org.nemorelay.http.WireProtocol;
+
+/** Bodies, trailers and expectations in both directions (relay-daemon 6.6). */
+@Timeout(60)
+final class BodyTest {
+    @Test
+    void trailersPassWithoutBeingAnnounced() throws Exception {
+        for (WireProtocol between : WireProtocol.values()) {
+            List<String> up = new ArrayList<>();
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        assertTrue(exchange.head().toLowerCase(Locale.ROOT).contains("transfer-encoding: chunked"));
+                        RawClient.readChunked(exchange.in(), up);
+                        exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                + "2\r\nok\r\n0\r\nX-End: 1\r\nX-Other: o\r\nX-End: 2\r\n\r\n");
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between);
+                    RawClient client = new RawClient(outer.port())) {
+                RawClient.Answer got = client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                + "3\r\nabc\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n")
+                        .read();
+                assertEquals("ok", got.text());
+                assertEquals(List.of("x-end: 1", "x-other: o", "x-end: 2"), got.trailers(), between.name());
+                assertEquals(List.of("x-sum: 1", "x-sum: 2"), up, between.name());
+            }
+        }
+    }
+
+    @Test
+    void sizedAndEmptyBodiesKeepTheirFraming() throws Exception {
+        for (WireProtocol between : WireProtocol.values()) {
+            AtomicReference<String> head = new AtomicReference<>();
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        for (String next = exchange.head(); next != null; next = exchange.head()) {
+                            head.set(next.toLowerCase(Locale.ROOT));
+                            byte[] body = exchange.body(next);
+                            exchange.send("HTTP/1.1 200 OK\r\nContent-Length: " + body.length + "\r\n\r\n");
+                            exchange.out().write(body);
+                            exchange.out().flush();
+                        }
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between);
+                    RawClient client = new RawClient(outer.port())) {
+                int count = 0;
+                for (String body : List.of("", "x", "{\"a\":1}")) {
+                    inner.ended(count++);
+                    RawClient.Answer got = client.send("POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: "
+                                    + body.length() + "\r\n\r\n" + body)
+                            .read();
+                    assertEquals(body, got.text());
+                    assertTrue(head.get().contains("content-length: " + body.length() + "\r\n"), head.get());
+                    assertTrue(!head.get().contains("transfer-encoding"), head.get());
+                }
+                assertEquals(1, provider.connections.get());
+            }
+        }
+    }
+
+    @Test
+    void bodyThatEndsWithTheConnectionArrivesWhole() throws Exception {
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    exchange.head();
+                    exchange.send("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nuntil the end");
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            assertEquals(
+                    "until the end",
+                    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").read().text());
+            assertEquals(new Outcome.Completed(200), relay.outcome());
+        }
+    }
+
+    @Test
+    void expectationIsAnsweredByTheProvider() throws Exception {
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    String head = exchange.head();
+                    assertTrue(head.toLowerCase(Locale.ROOT).contains("expect: 100-continue"));
+                    exchange.send("HTTP/1.1 100 Continue\r\n\r\n");
+                    exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+                            + new String(exchange.body(head), StandardCharsets.UTF_8));
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+            assertEquals(100, client.read().status());
+            RawClient.Answer got = client.send("{}").read();
+            assertEquals(200, got.status());
+            assertEquals("{}", got.text());
+        }
+    }
+
+    @Test
+    void refusedExpectationNeedsNoBody() throws Exception {
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    exchange.head();
+                    exchange.send("HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\nnope");
+                    exchange.peerCloses();
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            RawClient.Answer got = client.send(
+                            "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+                    .read();
+            assertEquals(401, got.status());
+            assertEquals("nope", got.text());
+            assertEquals(new Outcome.Completed(401), relay.outcome());
+        }
+    }
+
+    @Test
+    void providerThatIgnoresAnExpectationGetsTheBodyAllTheSame() throws Exception {
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+                            + new String(exchange.body(exchange.head()), StandardCharsets.UTF_8));
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+            assertEquals(100, client.read().status());
+            assertEquals("{}", client.send("{}").read().text());
+        }
+    }
+
+    @Test
+    void earlyAnswerToALargeUploadArrives() throws Exception {
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    exchange.head();
+                    exchange.send("HTTP/1.1 413 Too Large\r\nContent-Length: 5\r\n\r\nlarge");
+                    exchange.peerCloses();
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+            client.out.write(new byte[10_000]);
+            RawClient.Answer got = client.read();
+            assertEquals(413, got.status());
+            assertEquals("large", got.text());
+            assertEquals(new Outcome.Completed(413), relay.outcome());
+        }
+    }
+
+    @Test
+    void largeBodiesPassInFlatMemory() throws Exception {
+        int size = 64 * 1024 * 1024;
+        for (WireProtocol between : WireProtocol.values()) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.head();
+                        byte[] block = new byte[64 * 1024];
+                        long read = 0;
+                        while (read < size) {
+                            read += exchange.in().read(block);
+                        }
+                        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: " + size + "\r\n\r\n");
+                        for (int sent = 0; sent < size; sent += block.length) {
+                            exchange.out().write(block);
+                        }
+                        exchange.out().flush();
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between);
+                    RawClient client = new RawClient(outer.port())) {
+                client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + size + "\r\n\r\n");
+                byte[] block = new byte[64 * 1024];
+                for (int sent = 0; sent < size; sent += block.length) {
+                    client.out.write(block);
+                }
+                client.readHead();
+                System.gc();
+                long before = Runtime.getRuntime().totalMemory()
+                        - Runtime.getRuntime().freeMemory();
+                long direct = direct();
+                long read = 0;
+                while (read < size) {
+                    int n = client.in.read(block);
+                    assertTrue(n > 0, "body ended after " + read);
+                    read += n;
+                }
+                System.gc();
+                long grown = Runtime.getRuntime().totalMemory()
+                        - Runtime.getRuntime().freeMemory()
+                        - before;
+                assertTrue(grown < 8 << 20, "heap grew by " + grown);
+                assertTrue(direct() - direct < 8 << 20, "direct memory grew by " + (direct() - direct));
+            }
+        }
+    }
+
+    private static long direct() {
+        return java.lang.management.ManagementFactory.getPlatformMXBeans(java.lang.management.BufferPoolMXBean.class)
+                .stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(java.lang.management.BufferPoolMXBean::getMemoryUsed)
+                .sum();
+    }
+
+    @Test
+    void slowReaderStopsTheProvider() throws Exception {
+        for (WireProtocol between : WireProtocol.values()) {
+            java.util.concurrent.atomic.AtomicLong sent = new java.util.concurrent.atomic.AtomicLong();
+            byte[] block = new byte[64 * 1024];
+            java.util.Arrays.fill(block, (byte) 'b');
+            int blocks = 512;
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.head();
+                        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: " + blocks * block.length + "\r\n\r\n");
+                        for (int i = 0; i < blocks; i++) {
+                            exchange.out().write(block);
+                            sent.addAndGet(block.length);
+                        }
+                        exchange.out().flush();
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between);
+                    RawClient client = new RawClient(outer.port())) {
+                client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").readHead();
+                long[] last = {-1, System.nanoTime()};
+                Relay.await("the provider stalls", () -> {
+                    if (sent.get() != last[0]) {
+                        last[0] = sent.get();
+                        last[1] = System.nanoTime();
+                    }
+                    return System.nanoTime() - last[1] > 300_000_000L;
+                });
+                assertTrue(sent.get() < (long) blocks * block.length, "the provider was never stopped");
+                byte[] all = client.in.readNBytes(blocks * block.length);
+                assertEquals(blocks * block.length, all.length);
+                byte[] tail = java.util.Arrays.copyOfRange(all, all.length - block.length, all.length);
+                assertArrayEquals(block, tail);
+            }
+        }
+    }
+}
