@@ -16,8 +16,11 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.startlevel.BundleStartLevel;
 
 class RoleLauncherTest {
     /** Activators are made by the framework, so what they saw is kept here. */
@@ -44,6 +47,19 @@ class RoleLauncherTest {
                 List.of("start test.first", "start test.second", "role test", "stop test.second", "stop test.first"),
                 SEEN);
         assertEquals(List.of(), log.lines);
+    }
+
+    @Test
+    void bundlesOfStartLevelOneOutliveThoseOfTheRole() throws Exception {
+        TestBundles bundles = new TestBundles(home)
+                .add("first", Map.of("Bundle-Activator", Recorder.class.getName()))
+                .add("host", Map.of("Bundle-Activator", Hosts.class.getName()));
+        LaunchOptions options = bundles.feature();
+        bundles.add("plugin", Map.of("Bundle-Activator", Recorder.class.getName()));
+        assertEquals(0, RoleLauncher.run(options, log, bundles.classPath()));
+        assertEquals(
+                List.of("start test.first", "start test.plugin", "stop host", "stop test.first", "stop test.plugin"),
+                SEEN);
     }
 
     @Test
@@ -110,6 +126,21 @@ class RoleLauncherTest {
         @Override
         public void stop(BundleContext context) {
             SEEN.add("stop " + context.getBundle().getSymbolicName());
+        }
+    }
+
+    public static class Hosts implements BundleActivator {
+        @Override
+        public void start(BundleContext context) throws BundleException {
+            Bundle plugin = context.installBundle("classpath:plugin-1.jar");
+            plugin.adapt(BundleStartLevel.class).setStartLevel(1);
+            plugin.start();
+            service(context, ProcessControl.class).exit(0);
+        }
+
+        @Override
+        public void stop(BundleContext context) {
+            SEEN.add("stop host");
         }
     }
 

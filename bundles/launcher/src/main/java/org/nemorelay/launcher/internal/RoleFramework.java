@@ -33,6 +33,8 @@ public final class RoleFramework {
      */
     private static final String ABSENT_PACKAGES = "java.awt,java.sql,javax.imageio,org.ietf.jgss";
 
+    private static final String ROLE_START_LEVEL = "2";
+
     /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
     private static final String SYSTEM_PACKAGES =
             "org.slf4j;version=2.0,org.slf4j.spi;version=2.0,org.slf4j.event;version=2.0,org.slf4j.helpers;version=2.0";
@@ -76,6 +78,9 @@ public final class RoleFramework {
                 SYSTEM_PACKAGES + "," + ABSENT_PACKAGES,
                 (given, own) -> own + "," + given);
         configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
+        // Plugins have level 1: on a stop the role's bundles end first, and plugins take what they send until then.
+        configuration.put(FelixConstants.BUNDLE_STARTLEVEL_PROP, ROLE_START_LEVEL);
+        configuration.put(Constants.FRAMEWORK_BEGINNING_STARTLEVEL, ROLE_START_LEVEL);
         configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
         this.framework = new Felix(configuration, this.classPath);
     }
