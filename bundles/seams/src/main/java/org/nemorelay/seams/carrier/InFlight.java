@@ -1,12 +1,14 @@
 package org.nemorelay.seams.carrier;
 
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 
 /** Counts the handlers that run, refuses new ones once closed, and lets the closer wait for the rest. Safe for any thread. */
 public final class InFlight {
     private final String where;
-    private final Set<Thread> running = new HashSet<>();
+    /** A handler may come round to itself, where its publisher delivers on the spot. */
+    private final Map<Thread, Integer> running = new HashMap<>();
+
     private boolean closed;
 
     /** @param where names the subscription in the error of a handler that ends it */
@@ -16,11 +18,14 @@ public final class InFlight {
 
     /** Counts the calling thread in; false once closed. */
     public synchronized boolean enter() {
-        return !closed && running.add(Thread.currentThread());
+        if (!closed) {
+            running.merge(Thread.currentThread(), 1, Integer::sum);
+        }
+        return !closed;
     }
 
     public synchronized void leave() {
-        running.remove(Thread.currentThread());
+        running.computeIfPresent(Thread.currentThread(), (thread, depth) -> depth == 1 ? null : depth - 1);
         notifyAll();
     }
 
@@ -39,7 +44,7 @@ public final class InFlight {
      * @throws IllegalStateException when called by a handler that would wait for itself
      */
     public synchronized void close() {
-        if (running.contains(Thread.currentThread())) {
+        if (running.containsKey(Thread.currentThread())) {
             throw new IllegalStateException(where + ": a handler must not end its own subscription");
         }
         closed = true;

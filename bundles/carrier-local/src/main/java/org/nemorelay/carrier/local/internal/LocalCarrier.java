@@ -1,0 +1,168 @@
+package org.nemorelay.carrier.local.internal;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.nemorelay.seams.Broadcaster;
+import org.nemorelay.seams.WorkConsumer;
+import org.nemorelay.seams.WorkQueue;
+import org.nemorelay.seams.carrier.Carrier;
+import org.nemorelay.seams.carrier.ControlTimeouts;
+import org.nemorelay.seams.carrier.ExchangeAgentControl;
+import org.nemorelay.seams.carrier.ExchangeCommandSender;
+import org.nemorelay.seams.carrier.Faults;
+import org.nemorelay.seams.carrier.HealthProber;
+import org.nemorelay.seams.carrier.Seam;
+import org.nemorelay.seams.carrier.StoreFileStager;
+import org.nemorelay.seams.carrier.WorkRoutes;
+import org.nemorelay.seams.control.AgentControl;
+import org.nemorelay.seams.control.AgentRpcServer;
+import org.nemorelay.seams.control.ControlServer;
+import org.nemorelay.seams.control.NodeCommandSender;
+import org.nemorelay.seams.dial.BackendClientFactory;
+import org.nemorelay.seams.dial.ModelProber;
+import org.nemorelay.seams.dial.NodeEndpoints;
+import org.nemorelay.seams.dial.WorkerDialers;
+import org.nemorelay.seams.staging.FileStager;
+import org.nemorelay.seams.staging.ObjectStore;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.metatype.annotations.Designate;
+
+/** Every seam within one process. */
+@Component(
+        service = Carrier.class,
+        configurationPid = "org.nemorelay.carrier.local",
+        configurationPolicy = ConfigurationPolicy.OPTIONAL)
+@Designate(ocd = LocalCarrierConfig.class, factory = true)
+public final class LocalCarrier implements Carrier {
+    private final String name;
+    private final Faults faults;
+    private final LocalBus bus;
+    private final LocalQueues queues;
+    private final NodeCommandSender commands;
+    private final AgentControl agentControl;
+    private final AgentRpcServer agentRpcServer;
+    private final LocalDial dial;
+    private final ModelProber prober;
+    private final FolderStore store = new FolderStore();
+    private final FileStager stager;
+
+    @Activate
+    public LocalCarrier(LocalCarrierConfig config, @Reference EventLog log, @Reference ProcessControl process) {
+        this(
+                config.carrier(),
+                config.max_payload(),
+                WorkRoutes.standard().withAgentRunRoute(config.agent_subject(), config.agent_queue()),
+                ControlTimeouts.standard(),
+                new Faults(log, process));
+    }
+
+    LocalCarrier(String name, int maxPayload, WorkRoutes routes, ControlTimeouts timeouts, Faults faults) {
+        this.name = name;
+        this.faults = faults;
+        this.bus = new LocalBus(name, maxPayload, faults);
+        this.queues = new LocalQueues(bus, routes, faults);
+        this.commands = new ExchangeCommandSender(bus, timeouts, faults);
+        this.agentControl = new ExchangeAgentControl(bus);
+        this.agentRpcServer = LocalControlServer.agentRpc(bus, faults);
+        this.dial = new LocalDial(faults);
+        this.prober = new HealthProber(dial);
+        this.stager = new StoreFileStager(store, bus, timeouts, faults);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public Set<Seam> seams() {
+        return EnumSet.allOf(Seam.class);
+    }
+
+    @Override
+    public boolean connected() {
+        return bus.connected();
+    }
+
+    @Override
+    public Broadcaster broadcaster() {
+        return bus;
+    }
+
+    @Override
+    public WorkQueue workQueue() {
+        return queues;
+    }
+
+    @Override
+    public WorkConsumer workConsumer() {
+        return queues;
+    }
+
+    @Override
+    public NodeCommandSender commands() {
+        return commands;
+    }
+
+    @Override
+    public ControlServer controlServer(String nodeId) {
+        return new LocalControlServer(nodeId, bus, faults);
+    }
+
+    @Override
+    public AgentControl agentControl() {
+        return agentControl;
+    }
+
+    @Override
+    public AgentRpcServer agentRpcServer() {
+        return agentRpcServer;
+    }
+
+    @Override
+    public BackendClientFactory backendClients() {
+        return dial;
+    }
+
+    @Override
+    public ModelProber prober() {
+        return prober;
+    }
+
+    @Override
+    public WorkerDialers dialers() {
+        return dial;
+    }
+
+    @Override
+    public NodeEndpoints endpoints() {
+        return dial;
+    }
+
+    @Override
+    public FileStager stager() {
+        return stager;
+    }
+
+    @Override
+    public ObjectStore store() {
+        return store;
+    }
+
+    LocalBus bus() {
+        return bus;
+    }
+
+    @Deactivate
+    void close() {
+        bus.close();
+        dial.close();
+        store.close();
+    }
+}

@@ -1,0 +1,8 @@
+package org.nemorelay.testkit;
+
+class FakeBusCommandSenderTest extends CommandSenderConformance {
+    @Override
+    protected CarrierRig openRig() {
+        return new FakeBusRig();
+    }
+}

@@ -1,0 +1,8 @@
+package org.nemorelay.testkit;
+
+class FakeBusControlServerTest extends ControlServerConformance {
+    @Override
+    protected CarrierRig openRig() {
+        return new FakeBusRig();
+    }
+}
