@@ -24,7 +24,8 @@ import org.nemorelay.protocol.control.SessionRequest;
  * listener; requests may come from any thread and wait for their reply. Made by {@link ControlClient}.
  */
 public final class ControlSession implements AutoCloseable {
-    static final long REQUEST_TIMEOUT_MS = 5_000;
+    /** How long a request waits for its reply where its caller does not say. */
+    public static final long REQUEST_TIMEOUT_MS = 5_000;
 
     private final WebSocket socket;
     private final Ids ids;

@@ -1,0 +1,67 @@
+package org.nemorelay.mcp;
+
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.mcp.internal.McpOptions;
+import org.nemorelay.mcp.internal.McpProcess;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.LogSettings;
+import org.nemorelay.telemetry.StderrEventLog;
+
+/**
+ * {@code nemo-relay daemon mcp}: a plain program without a framework, because a harness waits for it. Standard output
+ * carries the MCP protocol and nothing else.
+ */
+public final class McpMain {
+    private static final int USAGE = 2;
+    private static final int FAILED = 1;
+
+    private McpMain() {}
+
+    /** Serves until the input ends or a signal comes (0), or until it cannot go on (1); 2 for wrong usage. Ends the JVM. */
+    public static void main(String[] arguments) {
+        PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        Optional<McpOptions> options;
+        try {
+            options = McpOptions.parse(arguments);
+        } catch (RelayException e) {
+            err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
+            Runtime.getRuntime().halt(USAGE);
+            return;
+        }
+        FileOutputStream out = new FileOutputStream(FileDescriptor.out);
+        if (options.isEmpty()) {
+            new PrintStream(out, true, StandardCharsets.UTF_8).print(McpOptions.HELP);
+            Runtime.getRuntime().halt(0);
+            return;
+        }
+        System.setOut(err);
+        Map<String, String> environment = System.getenv();
+        try {
+            McpProcess process = new McpProcess(
+                    options.get().daemonAddress(),
+                    environment,
+                    System.getProperty("nemorelay.home", ""),
+                    new FileInputStream(FileDescriptor.in),
+                    out,
+                    err,
+                    StderrEventLog.synchronous(LogSettings.fromEnvironment(environment)),
+                    Runtime.getRuntime()::halt);
+            Runtime.getRuntime().addShutdownHook(new Thread("signal") {
+                @Override
+                public void run() {
+                    process.end(0);
+                }
+            });
+            process.run();
+        } catch (RelayException e) {
+            err.println(e.getMessage());
+            Runtime.getRuntime().halt(FAILED);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package org.nemorelay.mcp.internal;
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+import org.nemorelay.identity.ClientTokens;
+import org.nemorelay.identity.StateFolder;
+import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.RouteToken;
+import org.nemorelay.telemetry.EventLog;
+
+/** One MCP process: the protocol towards the harness, the route towards the daemon, and one end for both. */
+public final class McpProcess implements Routing.Host {
+    private static final String TARGET = "nemo_relay.daemon.mcp";
+    private static final long ANSWER_ON_EXIT_MS = 1_000;
+
+    private final DaemonUrl daemon;
+    private final Map<String, String> environment;
+    private final String home;
+    private final StdioServer server;
+    private final PrintStream err;
+    private final EventLog log;
+    private final IntConsumer exit;
+
+    private volatile Routing routing;
+
+    /**
+     * @param home the installed tree that workers are started from
+     * @param exit ends the process with a status, at once
+     */
+    public McpProcess(
+            DaemonUrl daemon,
+            Map<String, String> environment,
+            String home,
+            InputStream in,
+            OutputStream out,
+            PrintStream err,
+            EventLog log,
+            IntConsumer exit) {
+        this.daemon = daemon;
+        this.environment = environment;
+        this.home = home;
+        this.server = new StdioServer(in, out);
+        this.err = err;
+        this.log = log;
+        this.exit = exit;
+    }
+
+    /** Serves until the input ends, then ends the process. */
+    public void run() {
+        try {
+            Optional<RouteToken> credential = credential();
+            if (credential.isEmpty()) {
+                log.log(
+                        EventLog.Level.WARN,
+                        TARGET,
+                        "daemon_mcp_pass_through",
+                        "No NeMo Relay client credential is available; serving MCP without a daemon route",
+                        "reason",
+                        "missing_credential",
+                        "route_mode",
+                        "pass_through");
+                server.open();
+            } else {
+                routing = new Routing(
+                        daemon,
+                        credential.get(),
+                        environment,
+                        StateFolder.of(environment),
+                        new InstalledWorker(home, daemon),
+                        log,
+                        this);
+                Thread thread = new Thread(routing, "nemo-relay-routing");
+                thread.setDaemon(true);
+                thread.start();
+            }
+            server.run();
+            server.awaitAnswered(ANSWER_ON_EXIT_MS);
+            end(0);
+        } catch (RelayException e) {
+            fail(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Optional<RouteToken> credential() {
+        ClientTokens.Resolved resolved = ClientTokens.inEnvironment(environment);
+        for (ClientTokens.Skipped skipped : resolved.skipped()) {
+            String place =
+                    skipped.source() == ClientTokens.Source.ENV ? ClientTokens.VARIABLE : "the client token file";
+            log.log(
+                    EventLog.Level.WARN,
+                    "nemo_relay.daemon",
+                    "route_credential_skipped",
+                    place + " " + skipped.problem().sentence() + "; ignoring it",
+                    "reason",
+                    skipped.problem().word(),
+                    "source",
+                    skipped.source().word());
+        }
+        if (resolved.token().isPresent()) {
+            log.log(
+                    EventLog.Level.INFO,
+                    TARGET,
+                    "route_credential_resolved",
+                    "The client credential was found",
+                    "source",
+                    resolved.source().word());
+        }
+        return resolved.token();
+    }
+
+    /** Gives the route back and ends the process. The first end counts; a second one waits for it in vain. */
+    public synchronized void end(int status) {
+        Routing current = routing;
+        if (current != null) {
+            current.release();
+        }
+        log.flush();
+        exit.accept(status);
+    }
+
+    @Override
+    public void serve() {
+        server.open();
+    }
+
+    @Override
+    public void fail(RelayException failure) {
+        log.log(
+                EventLog.Level.ERROR,
+                "nemo_relay.cli",
+                "command_failed",
+                "CLI command failed",
+                "command",
+                "daemon",
+                "error_kind",
+                failure.kind().word());
+        err.println("nemo-relay daemon mcp: " + failure.getMessage());
+        end(1);
+    }
+}

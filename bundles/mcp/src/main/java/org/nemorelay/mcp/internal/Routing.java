@@ -1,0 +1,352 @@
+package org.nemorelay.mcp.internal;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.nemorelay.control.ControlClient;
+import org.nemorelay.control.ControlListener;
+import org.nemorelay.control.ControlSession;
+import org.nemorelay.control.McpRegistration;
+import org.nemorelay.control.NetworkHint;
+import org.nemorelay.control.RetryPolicy;
+import org.nemorelay.identity.StateFolder;
+import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.RouteToken;
+import org.nemorelay.protocol.control.ActivationFailure;
+import org.nemorelay.protocol.control.CancelOutcome;
+import org.nemorelay.protocol.control.Capabilities;
+import org.nemorelay.protocol.control.Ids;
+import org.nemorelay.protocol.control.ReplyBody;
+import org.nemorelay.protocol.control.Role;
+import org.nemorelay.protocol.control.SessionPayload;
+import org.nemorelay.telemetry.EventLog;
+
+/**
+ * Keeps this user's route on the daemon while the harness session lasts: registers, does what the daemon directs, comes
+ * back after a lost connection (relay-daemon 5.9). {@link #run} has a thread of its own; {@link #release} may come from
+ * any other.
+ */
+final class Routing implements Runnable {
+    private static final String TARGET = "nemo_relay.daemon.mcp";
+    private static final long CHILD_CHECK_MS = 100;
+    private static final long USABLE_LIMIT_NANOS = 150_000_000_000L;
+    /** A connection that ends sooner than this is not followed by the next one at once. */
+    private static final long SHORT_LIFE_NANOS = 2_000_000_000L;
+
+    private static final long CANCEL_ON_EXIT_MS = 400;
+    private static final long RELEASE_ON_EXIT_MS = 600;
+
+    /** Hears how the route stands. */
+    interface Host {
+        /** The harness may go on: the session is registered, or is served without a route. Repeated calls are harmless. */
+        void serve();
+
+        /** The daemon cannot be had; the process has to end. */
+        void fail(RelayException failure);
+    }
+
+    private final DaemonUrl daemon;
+    private final RouteToken credential;
+    private final Map<String, String> environment;
+    private final StateFolder state;
+    private final WorkerStarter starter;
+    private final EventLog log;
+    private final Host host;
+    private final Ids ids = new Ids();
+    private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+    // Of the routing thread.
+    private ControlClient client;
+    private Listener listener;
+    private long connectedAt;
+    private int shortLives;
+    private boolean served;
+    private long usableDeadline;
+    private String lastActivation = "";
+
+    private volatile ControlSession session;
+    private volatile boolean stopping;
+
+    // Guarded by `this`: whoever takes it settles it.
+    private Launch launch;
+
+    /** A worker that is starting. */
+    private record Launch(String activationId, Process process) {}
+
+    /** Something a connection said; no directive means that it ended. */
+    private record Event(Listener source, Optional<Directive> directive) {}
+
+    Routing(
+            DaemonUrl daemon,
+            RouteToken credential,
+            Map<String, String> environment,
+            StateFolder state,
+            WorkerStarter starter,
+            EventLog log,
+            Host host) {
+        this.daemon = daemon;
+        this.credential = credential;
+        this.environment = environment;
+        this.state = state;
+        this.starter = starter;
+        this.log = log;
+        this.host = host;
+    }
+
+    @Override
+    public void run() {
+        String phase = "registration";
+        try {
+            client = new ControlClient(daemon, Role.MCP, ids.uuid7(), state.machineIdentity(), state.pins(), ids);
+            usableDeadline = System.nanoTime() + USABLE_LIMIT_NANOS;
+            Directive first = connect(RetryPolicy.deadline());
+            phase = "reregistration";
+            follow(first);
+        } catch (RelayException e) {
+            if (stopping) {
+                return;
+            }
+            if (e.kind() == FailureKind.CREDENTIAL_REJECTED) {
+                passThrough(phase);
+            } else {
+                host.fail(e);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            host.fail(new RelayException(FailureKind.INTERNAL, "the route cannot be kept, an internal error: " + e, e));
+        }
+    }
+
+    /** Gives the route back before the process ends; takes about a second at most. */
+    void release() {
+        stopping = true;
+        ControlSession current = session;
+        if (current == null || !current.connected()) {
+            return;
+        }
+        Launch pending = takeLaunch();
+        try {
+            if (pending != null) {
+                settle(current, pending, CANCEL_ON_EXIT_MS);
+            }
+            current.request(new SessionPayload.Release(), RELEASE_ON_EXIT_MS);
+        } catch (RelayException e) {
+            // the daemon notices by itself that this session is gone
+        }
+        current.close();
+    }
+
+    private void follow(Directive first) throws InterruptedException {
+        Optional<Directive> next = Optional.of(first);
+        while (!stopping) {
+            if (next.isPresent()) {
+                next = obey(next.get());
+                continue;
+            }
+            Event event = pending() ? events.poll(CHILD_CHECK_MS, TimeUnit.MILLISECONDS) : events.take();
+            if (event == null) {
+                next = checkLaunch();
+            } else if (event.source == listener) {
+                next = event.directive.isPresent() ? event.directive : Optional.of(reconnect());
+            } // else: of a connection that has been replaced
+        }
+    }
+
+    private synchronized boolean pending() {
+        return launch != null || !served;
+    }
+
+    /** Registers before the deadline and says what the daemon wants first. */
+    private Directive connect(long deadline) {
+        McpRegistration registration = RetryPolicy.mcp(deadline, new Attempt());
+        ControlSession previous = session;
+        session = registration.session();
+        if (previous != null) {
+            previous.close();
+        }
+        connectedAt = System.nanoTime();
+        if (stopping) {
+            release();
+        } else if (registration.session().daemon().offers(Capabilities.ACTIVATION_CANCEL)) {
+            serve();
+        }
+        return registration.directive();
+    }
+
+    private final class Attempt implements Callable<McpRegistration> {
+        @Override
+        public McpRegistration call() {
+            if (stopping) {
+                throw new RelayException(FailureKind.INVALID_ARGUMENT, "this process is ending");
+            }
+            listener = new Listener();
+            return client.registerMcp(credential, NetworkHint.of(daemon, environment), listener);
+        }
+    }
+
+    private final class Listener implements ControlListener {
+        @Override
+        public void directive(Directive directive) {
+            events.add(new Event(this, Optional.of(directive)));
+        }
+
+        @Override
+        public void disconnected() {
+            events.add(new Event(this, Optional.empty()));
+        }
+    }
+
+    private Directive reconnect() throws InterruptedException {
+        long deadline = RetryPolicy.deadline();
+        if (System.nanoTime() - connectedAt < SHORT_LIFE_NANOS) {
+            Thread.sleep(RetryPolicy.delay(++shortLives));
+        } else {
+            shortLives = 0;
+        }
+        try {
+            return connect(deadline);
+        } catch (RelayException e) {
+            if (RetryPolicy.definitiveForMcp(e.kind())) {
+                throw e;
+            }
+            throw new RelayException(
+                    e.kind(), "the control reconnect grace period of 30 s expired: " + e.getMessage(), e);
+        }
+    }
+
+    /** Does what the daemon wants; returns what it wants next, where doing it failed. */
+    private Optional<Directive> obey(Directive directive) throws InterruptedException {
+        // Tests in a row: a pattern switch costs milliseconds at its first use.
+        if (directive instanceof Directive.LaunchWorker launchWorker) {
+            return start(launchWorker.grant());
+        }
+        if (directive instanceof Directive.ReuseWorker || directive instanceof Directive.UsePassThrough) {
+            leaveLaunch();
+            serve();
+        }
+        // Waiting is all there is to do about WaitForWorker.
+        return Optional.empty();
+    }
+
+    private Optional<Directive> start(LaunchGrant grant) throws InterruptedException {
+        if (grant.activationId().equals(lastActivation)) {
+            return Optional.empty(); // told twice: in the reply and as an event
+        }
+        leaveLaunch();
+        lastActivation = grant.activationId();
+        try {
+            Process process = starter.start(grant);
+            synchronized (this) {
+                launch = new Launch(grant.activationId(), process);
+            }
+            return Optional.empty();
+        } catch (WorkerStarter.StartFailure e) {
+            return Optional.of(failed(FailureKind.INTERNAL, e.reason(), e.getMessage()));
+        }
+    }
+
+    /** Looks after the starting worker. */
+    private Optional<Directive> checkLaunch() throws InterruptedException {
+        if (!served && System.nanoTime() - usableDeadline >= 0) {
+            serve();
+        }
+        Launch dead;
+        synchronized (this) {
+            if (launch == null || launch.process.isAlive()) {
+                return Optional.empty();
+            }
+            dead = launch;
+            launch = null;
+        }
+        return Optional.of(failed(
+                FailureKind.UNAVAILABLE,
+                ActivationFailure.EXITED_BEFORE_READY,
+                "the worker exited with status " + dead.process.exitValue() + " before it was ready"));
+    }
+
+    /** Tells the daemon, and asks it for the route again. */
+    private Directive failed(FailureKind kind, ActivationFailure reason, String message) throws InterruptedException {
+        log.log(
+                EventLog.Level.ERROR,
+                TARGET,
+                "worker_launch_failed",
+                "MCP could not activate the broker-selected worker: " + message,
+                "error_kind",
+                kind.word(),
+                "failure_reason",
+                reason.word());
+        try {
+            session.request(new SessionPayload.ActivationFailed(lastActivation, reason));
+        } catch (RelayException e) {
+            // A daemon that cannot be told has forgotten the launch, or hears of it with the next registration.
+        }
+        return reconnect();
+    }
+
+    private void leaveLaunch() {
+        Launch left = takeLaunch();
+        if (left != null) {
+            settle(session, left, ControlSession.REQUEST_TIMEOUT_MS);
+        }
+    }
+
+    private synchronized Launch takeLaunch() {
+        Launch taken = launch;
+        launch = null;
+        return taken;
+    }
+
+    /** Leaves a launch: a published worker stays, one that the daemon does not want is ended, without an answer nothing is done. */
+    private void settle(ControlSession current, Launch left, long timeoutMs) {
+        if (!current.daemon().offers(Capabilities.ACTIVATION_CANCEL)) {
+            return;
+        }
+        SessionPayload cancel = new SessionPayload.CancelActivation(left.activationId);
+        try {
+            if (current.request(cancel, timeoutMs) instanceof ReplyBody.ActivationCancelled cancelled
+                    && cancelled.outcome() == CancelOutcome.PUBLISHED) {
+                return;
+            }
+        } catch (RelayException e) {
+            if (e.kind() == FailureKind.TIMEOUT || e.kind() == FailureKind.UNAVAILABLE) {
+                return;
+            }
+        }
+        left.process.destroy();
+    }
+
+    private void serve() {
+        if (!served) {
+            served = true;
+            log.log(
+                    EventLog.Level.INFO,
+                    TARGET,
+                    "daemon_mcp_ready",
+                    "Broker reference acquired; MCP protocol is ready");
+            host.serve();
+        }
+    }
+
+    private void passThrough(String phase) {
+        Object[] fields = phase.equals("registration")
+                ? new Object[] {"route_mode", "pass_through", "reason", FailureKind.CREDENTIAL_REJECTED.word()}
+                : new Object[] {
+                    "route_mode", "pass_through", "reason", FailureKind.CREDENTIAL_REJECTED.word(), "phase", phase
+                };
+        log.log(
+                EventLog.Level.WARN,
+                TARGET,
+                "daemon_mcp_pass_through",
+                "The daemon rejected the client credential; serving MCP without a daemon route",
+                fields);
+        served = true;
+        host.serve();
+    }
+}

@@ -1,0 +1,384 @@
+package org.nemorelay.mcp.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.nemorelay.control.FakeDaemon.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.control.FakeDaemon;
+import org.nemorelay.json.Json;
+import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.control.ActivationFailure;
+import org.nemorelay.protocol.control.CancelOutcome;
+import org.nemorelay.protocol.control.Capabilities;
+import org.nemorelay.protocol.control.Descriptor;
+import org.nemorelay.protocol.control.ReplyBody;
+import org.nemorelay.protocol.control.Role;
+import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.protocol.control.SessionPayload;
+
+@Timeout(60)
+class McpProcessTest {
+    @TempDir
+    Path temp;
+
+    private FakeDaemon daemon;
+
+    @BeforeEach
+    void start() throws IOException {
+        daemon = new FakeDaemon(temp.resolve("daemon-user"));
+    }
+
+    @AfterEach
+    void stop() {
+        daemon.close();
+        assertEquals(List.of(), daemon.faults());
+    }
+
+    private Path home() throws IOException {
+        return Files.createDirectories(temp.resolve("user"));
+    }
+
+    private Harness harness() throws IOException {
+        return new Harness(home(), daemon.url(), true);
+    }
+
+    private static Directive launch(String activation) {
+        return new Directive.LaunchWorker(
+                new LaunchGrant(activation, "secret", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty()));
+    }
+
+    @Test
+    void withoutACredentialItServesAlone() throws Exception {
+        try (Harness harness = new Harness(home(), daemon.url(), false)) {
+            harness.initialize();
+            assertTrue(harness.answer().contains("serverInfo"));
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            assertTrue(harness.logged.getFirst().contains("missing_credential"), harness.logged.toString());
+            assertEquals(0, daemon.registrations());
+            assertFalse(Files.exists(home().resolve(".config")));
+        }
+    }
+
+    @Test
+    void initializeWaitsForTheRegistration() throws Exception {
+        daemon.silent = true;
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.send("{'jsonrpc':'2.0','id':1,'method':'tools/list'}");
+            harness.send("{'jsonrpc':'2.0','id':2,'method':'ping'}");
+            harness.send("{'jsonrpc':'2.0','id':3,'method':'server/discover'}");
+            assertTrue(harness.answer().startsWith("{\"id\":2,"));
+            assertTrue(harness.answer().contains("-32601"));
+            assertTrue(harness.silent());
+            daemon.silent = false; // the attempt that hangs is followed by one that does not
+            assertTrue(harness.answer().startsWith("{\"id\":0,"));
+            assertTrue(harness.answer().startsWith("{\"id\":1,"));
+        }
+    }
+
+    @Test
+    void theEndOfInputGivesTheRouteBack() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            assertEquals(1, daemon.payloads(SessionPayload.Release.class).size());
+        }
+    }
+
+    @Test
+    void inputThatEndsAtOnceIsStillAnswered() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.endInput();
+            assertTrue(harness.answer().contains("serverInfo"));
+            assertEquals(0, harness.exit());
+        }
+    }
+
+    @Test
+    void aSignalGivesTheRouteBack() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            harness.signal();
+            assertEquals(0, harness.exit());
+            assertEquals(1, daemon.payloads(SessionPayload.Release.class).size());
+        }
+    }
+
+    @Test
+    void aSignalDoesNotWaitForASilentDaemon() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            daemon.silent = true;
+            long before = System.nanoTime();
+            harness.signal();
+            assertEquals(0, harness.exit());
+            assertTrue(System.nanoTime() - before < 2_000_000_000L);
+        }
+    }
+
+    @Test
+    void onlyALaunchStartsAWorker() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = new Directive.WaitForWorker(100);
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            daemon.push(new Directive.UsePassThrough());
+            daemon.push(new Directive.ReuseWorker("http://127.0.0.1:9"));
+            await("acknowledgements", () -> daemon.acknowledgements() == 3);
+            assertEquals(0, harness.startedWorkers());
+
+            daemon.push(launch("a1"));
+            daemon.push(launch("a1"));
+            await("a worker", () -> harness.startedWorkers() == 1);
+            assertEquals(
+                    List.of(
+                            "daemon",
+                            "worker",
+                            "--daemon-address",
+                            daemon.url().argument(),
+                            "--bind",
+                            "127.0.0.1",
+                            "token=none"),
+                    harness.file("arguments").lines().toList());
+            LaunchGrant grant = LaunchGrant.of(Json.parseObject(harness.file("input")));
+            assertEquals("a1", grant.activationId());
+            assertEquals(LaunchGrant.NO_DEADLINE, grant.deadlineUnixMs());
+        }
+    }
+
+    @Test
+    void aFixedPortAndHostReachTheWorker() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = new Directive.LaunchWorker(
+                new LaunchGrant("a", "s", LaunchGrant.NO_DEADLINE, "0.0.0.0", 4711, Optional.of("relay.example.com")));
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1);
+            assertTrue(harness.file("arguments")
+                    .contains("--bind\n0.0.0.0\n--port\n4711\n--advertise-address\nrelay.example.com\n"));
+        }
+    }
+
+    @Test
+    void aPublishedWorkerStays() throws Exception {
+        assertLeft(CancelOutcome.PUBLISHED, 1);
+    }
+
+    @Test
+    void aWorkerThatTheDaemonDoesNotWantIsEnded() throws Exception {
+        assertLeft(CancelOutcome.SUPERSEDED, 0);
+    }
+
+    private void assertLeft(CancelOutcome outcome, long alive) throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = launch("a1");
+        daemon.cancelOutcome = outcome;
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1);
+            daemon.push(new Directive.ReuseWorker("http://127.0.0.1:9"));
+            await(
+                    "the cancellation",
+                    () -> daemon.payloads(SessionPayload.CancelActivation.class).size() == 1);
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            await("the right number of workers", () -> harness.aliveWorkers() == alive);
+            assertEquals(
+                    1, daemon.payloads(SessionPayload.CancelActivation.class).size());
+        }
+    }
+
+    @Test
+    void anEndDuringALaunchCancelsIt() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1);
+            harness.signal();
+            assertEquals(0, harness.exit());
+            await("no worker", () -> harness.aliveWorkers() == 0);
+            assertEquals(
+                    1, daemon.payloads(SessionPayload.CancelActivation.class).size());
+            assertEquals(1, daemon.payloads(SessionPayload.Release.class).size());
+        }
+    }
+
+    @Test
+    void aNewLaunchReplacesTheOldOne() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1);
+            daemon.push(launch("a2"));
+            await("the second worker", () -> harness.startedWorkers() == 2 && harness.aliveWorkers() == 1);
+            assertEquals(
+                    List.of(new SessionPayload.CancelActivation("a1")),
+                    daemon.payloads(SessionPayload.CancelActivation.class));
+        }
+    }
+
+    @Test
+    void aWorkerThatExitsTooSoonIsReported() throws Exception {
+        Harness.worker(home(), "exit 3");
+        daemon.directive = launch("a1");
+        assertFailure(ActivationFailure.EXITED_BEFORE_READY, "status 3");
+    }
+
+    @Test
+    void aWorkerThatCannotBeStartedIsReported() throws Exception {
+        daemon.directive = launch("a1");
+        assertFailure(ActivationFailure.EXECUTABLE_RESOLUTION_FAILED, "bin/nemo-relay");
+    }
+
+    @Test
+    void aWorkerThatCannotBeSpawnedIsReported() throws Exception {
+        Harness.worker(home(), "");
+        Files.writeString(home().resolve("bin/nemo-relay"), "#!/nowhere/sh\n");
+        daemon.directive = launch("a1");
+        assertFailure(ActivationFailure.PROCESS_SPAWN_FAILED, "Exec failed");
+    }
+
+    private void assertFailure(ActivationFailure reason, String said) throws Exception {
+        try (Harness harness = harness()) {
+            await(
+                    "the report",
+                    () -> daemon.payloads(SessionPayload.ActivationFailed.class).size() == 1);
+            daemon.directive = new Directive.UsePassThrough();
+            assertEquals(
+                    List.of(new SessionPayload.ActivationFailed("a1", reason)),
+                    daemon.payloads(SessionPayload.ActivationFailed.class));
+            await("the second registration", () -> daemon.registrations() == 2);
+            assertTrue(
+                    harness.logged.stream()
+                            .anyMatch(line -> line.contains("worker_launch_failed")
+                                    && line.contains(reason.word())
+                                    && line.contains(said)),
+                    harness.logged.toString());
+            harness.initialize();
+            harness.answer();
+        }
+    }
+
+    @Test
+    void aLostConnectionComesBackAndKeepsTheLaunch() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1 && daemon.acknowledgements() == 1);
+            daemon.drop();
+            await("the second registration", () -> daemon.registrations() == 2);
+            await("acknowledgements", () -> daemon.acknowledgements() == 2);
+            assertEquals(1, harness.startedWorkers());
+            assertEquals(1, harness.aliveWorkers());
+            harness.initialize();
+            harness.answer();
+        }
+    }
+
+    @Test
+    void aRejectedCredentialLeavesMcpServing() throws Exception {
+        reject();
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            assertTrue(harness.logged.stream().anyMatch(line -> line.contains("credential_rejected")));
+            assertEquals(1, daemon.registrations());
+            harness.endInput();
+            assertEquals(0, harness.exit());
+        }
+    }
+
+    @Test
+    void aCredentialRejectedLaterLeavesMcpServing() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            reject();
+            daemon.drop();
+            await("the log", () -> harness.logged.stream().anyMatch(line -> line.contains("reregistration")));
+            harness.send("{'jsonrpc':'2.0','id':2,'method':'ping'}");
+            harness.answer();
+            assertFalse(harness.status.isDone());
+        }
+    }
+
+    private void reject() {
+        daemon.refusal = Optional.of(new ServerEvent.Reply(
+                "", 401, new ReplyBody.Failure("no", Optional.of(ReplyBody.Failure.CREDENTIAL_REJECTED))));
+    }
+
+    @Test
+    void aDaemonThatIsNoLongerTrustedEndsTheProcess() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            harness.endInput();
+            harness.exit();
+        }
+        int port = daemon.url().port();
+        daemon.close();
+        try (FakeDaemon other = new FakeDaemon(temp.resolve("other"), port);
+                Harness harness = harness()) {
+            harness.initialize();
+            assertEquals(1, harness.exit());
+            assertTrue(harness.silent());
+            assertEquals(0, other.registrations());
+            assertTrue(harness.logged.stream().anyMatch(line -> line.contains("command_failed")));
+        }
+    }
+
+    @Test
+    void anOlderDaemonIsAnsweredForOnceTheRouteIsUsable() throws Exception {
+        daemon.descriptor = new Descriptor(
+                Descriptor.SERVICE,
+                Role.DAEMON,
+                org.nemorelay.protocol.control.ProtocolRange.CURRENT,
+                Capabilities.REQUIRED,
+                "0.8");
+        daemon.directive = new Directive.WaitForWorker(100);
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.send("{'jsonrpc':'2.0','id':2,'method':'ping'}");
+            assertTrue(harness.answer().startsWith("{\"id\":2,"));
+            await("the registration", () -> daemon.acknowledgements() == 1);
+            assertTrue(harness.silent());
+            daemon.push(new Directive.ReuseWorker("http://127.0.0.1:9"));
+            assertTrue(harness.answer().startsWith("{\"id\":0,"));
+        }
+    }
+
+    @Test
+    void inputThatBreaksTheProtocolEndsTheProcess() throws Exception {
+        for (String bad : List.of("x".repeat(StdioServer.MAX_FRAME + 1), "\u00ff")) {
+            try (Harness harness = new Harness(home(), daemon.url(), false)) {
+                Thread writer = Thread.ofPlatform().daemon().start(() -> {
+                    try {
+                        harness.raw(bad);
+                    } catch (IOException e) {
+                        // it stopped reading
+                    }
+                });
+                assertEquals(1, harness.exit());
+                assertTrue(harness.silent());
+                writer.interrupt();
+            }
+        }
+    }
+}
