@@ -81,6 +81,8 @@ public final class RoleFramework {
         // Plugins have level 1: on a stop the role's bundles end first, and plugins take what they send until then.
         configuration.put(FelixConstants.BUNDLE_STARTLEVEL_PROP, ROLE_START_LEVEL);
         configuration.put(Constants.FRAMEWORK_BEGINNING_STARTLEVEL, ROLE_START_LEVEL);
+        // Configurations hold credentials: they stay in memory.
+        configuration.put("felix.cm.pm", "memory");
         configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
         this.framework = new Felix(configuration, this.classPath);
     }
