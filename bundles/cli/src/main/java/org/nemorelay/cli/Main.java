@@ -1,0 +1,117 @@
+package org.nemorelay.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import org.nemorelay.cli.internal.Commands;
+import org.nemorelay.cli.internal.Failures;
+import org.nemorelay.cli.internal.Status;
+import org.nemorelay.cli.internal.TokenEnsure;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.hook.HookMain;
+import org.nemorelay.launcher.RoleLauncher;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.Version;
+import org.nemorelay.telemetry.LogSettings;
+import org.nemorelay.telemetry.StderrEventLog;
+
+/** Entry point of {@code nemo-relay}. Exit status 0 for success, 2 for wrong usage, 1 for any other failure (relay-daemon 1.8). */
+public final class Main {
+    private static final int FAILED = 1;
+    private static final int USAGE = 2;
+
+    private final Map<String, String> environment;
+    private final PrintStream out;
+    private final PrintStream err;
+
+    private Main(Map<String, String> environment, PrintStream out, PrintStream err) {
+        this.environment = environment;
+        this.out = out;
+        this.err = err;
+    }
+
+    public static void main(String[] arguments) {
+        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+        PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        int status = new Main(System.getenv(), out, err).run(arguments);
+        out.flush();
+        System.exit(status);
+    }
+
+    private int run(String[] arguments) {
+        if (arguments.length == 1 && (arguments[0].equals("--version") || arguments[0].equals("-V"))) {
+            return version();
+        }
+        Commands commands = new Commands();
+        try {
+            return switch (commands.parse(arguments)) {
+                case Commands.Help(String text) -> {
+                    out.print(text);
+                    yield 0;
+                }
+                case Commands.Run run -> run(commands, run);
+            };
+        } catch (RelayException e) {
+            if (e.kind() == FailureKind.INVALID_ARGUMENT) {
+                err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
+                return USAGE;
+            }
+            err.println(Failures.line(e));
+            return FAILED;
+        }
+    }
+
+    private int run(Commands commands, Commands.Run command) {
+        if (command.flags().containsKey("version")) {
+            return version();
+        }
+        boolean json = command.flags().containsKey("json");
+        switch (command.path()) {
+            case "daemon" -> {
+                return role("daemon", command);
+            }
+            case "daemon worker" -> {
+                return role("worker", command);
+            }
+            case "daemon hook" -> HookMain.main(command.rest().toArray(String[]::new));
+            case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
+            case "status" -> Status.run(environment, command.flags(), json, out);
+            default -> {
+                err.print(commands.help(command.path()));
+                return USAGE;
+            }
+        }
+        return 0;
+    }
+
+    private int version() {
+        out.println("nemo-relay " + Version.text());
+        return 0;
+    }
+
+    private int role(String role, Commands.Run command) {
+        String home = System.getProperty("nemorelay.home");
+        if (home == null) {
+            throw new RelayException(FailureKind.INTERNAL, "start through bin/nemo-relay: nemorelay.home is not set");
+        }
+        try (StderrEventLog log = StderrEventLog.asynchronous(logging(command.flags()))) {
+            return RoleLauncher.run(new LaunchOptions(role, Path.of(home), command.flags(), environment), log);
+        }
+    }
+
+    /** Flags decide alone where they are given, otherwise the environment does (plugins 3). */
+    private LogSettings logging(Map<String, String> flags) {
+        String level = flags.get("log-level");
+        String format = flags.get("log-stderr-format");
+        if (level == null && format == null) {
+            return LogSettings.fromEnvironment(environment);
+        }
+        return new LogSettings(
+                level == null ? LogSettings.DEFAULT.level() : LogSettings.level(level),
+                format == null ? LogSettings.DEFAULT.format() : LogSettings.format(format));
+    }
+}

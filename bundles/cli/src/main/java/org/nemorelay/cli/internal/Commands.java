@@ -1,0 +1,277 @@
+package org.nemorelay.cli.internal;
+
+import static org.nemorelay.cli.internal.Checks.*;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * The commands and their options as a picocli model, written out: reading them from annotations would cost every start
+ * its reflection.
+ */
+public final class Commands {
+    /** A parsed command line. */
+    public sealed interface Parsed {}
+
+    /**
+     * A command to run.
+     *
+     * @param path the words, such as {@code daemon token ensure}; empty for none
+     * @param flags the given options of the whole path, by long name without dashes
+     * @param rest the arguments of a command that reads its own
+     */
+    public record Run(String path, Map<String, String> flags, List<String> rest) implements Parsed {}
+
+    /** A text that was asked for. */
+    public record Help(String text) implements Parsed {}
+
+    private final Map<OptionSpec, UnaryOperator<String>> checks = new IdentityHashMap<>();
+    private final CommandLine line;
+
+    public Commands() {
+        CommandSpec root = command(
+                "nemo-relay",
+                "Relay between coding agents and model providers, with administrator plugins around every request");
+        root.addOption(value(
+                        "--config",
+                        "FILE",
+                        "Read this file in place of the user's config.toml; the system's still wins",
+                        ANY))
+                .addOption(value("--openai-base-url", "URL", "OpenAI-compatible provider", ANY))
+                .addOption(value("--anthropic-base-url", "URL", "Anthropic provider", ANY))
+                .addOption(value("--chatgpt-codex-base-url", "URL", "ChatGPT Codex provider", ANY))
+                .addOption(value("--max-hook-payload-bytes", "BYTES", "Largest hook, 20 MiB unless given", BYTES))
+                .addOption(value(
+                        "--max-passthrough-body-bytes",
+                        "BYTES",
+                        "Largest body that plugins may read, 100 MiB unless given",
+                        BYTES))
+                .addOption(value("--log-level", "LEVEL", "error, warn, info, debug or trace", LEVEL))
+                .addOption(value("--log-stderr-format", "FORMAT", "human or jsonl", FORMAT))
+                .addOption(flag("Print version", "-V", "--version"));
+        root.usageMessage()
+                .footer(
+                        "",
+                        "Base URLs, limits and logging are also taken from the environment (NEMO_RELAY_OPENAI_BASE_URL, ...,",
+                        "NEMO_RELAY_LOG, NEMO_RELAY_LOG_STDERR_FORMAT), the user's config.toml and /etc/nemo-relay/config.toml.",
+                        "",
+                        "New here? `nemo-relay demo` shows one request and one hook travel the whole way, and how to connect an agent.",
+                        "`nemo-relay COMMAND --help` tells the options of a command.");
+
+        CommandSpec daemon =
+                command("daemon", "Run the daemon that coding agents connect to, or one of its companions");
+        daemon.addOption(value("--bind", "IP", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
+                .addOption(value("--port", "PORT", "Port to listen on [default: 47632]", PORT))
+                .addOption(value("--advertise-address", "URL", "Where clients reach a daemon bound to 0.0.0.0", ANY))
+                .addOption(flag(
+                        "Send every request straight to its provider; no worker is ever started", "--pass-through"))
+                .addOption(flag("Refuse requests that no worker can take", "--require-worker"))
+                .addOption(value(
+                        "--max-tokens-per-identity",
+                        "COUNT",
+                        "Client tokens that one user may hold at once, 1 to 64 [default: 4]",
+                        TOKEN_LIMIT));
+        daemon.addSubcommand(
+                        "mcp",
+                        own(command(
+                                "mcp",
+                                "Stand for a coding agent's session; the agent starts it as a stdio MCP server")))
+                .addSubcommand("hook", own(command("hook", "Forward one hook of a coding agent from standard input")))
+                .addSubcommand("worker", worker())
+                .addSubcommand("token", token());
+
+        CommandSpec status = command("status", "Show a daemon with its sessions, routes, workers and plugins");
+        status.addOption(value("--port", "PORT", "Port of a daemon on this machine [default: 47632]", PORT))
+                .addOption(json());
+        CommandSpec demo = command(
+                "demo", "Send one model request and one hook through daemon, worker and plugin, and show every hop");
+        demo.addOption(json());
+        root.addSubcommand("daemon", daemon).addSubcommand("status", status).addSubcommand("demo", demo);
+        line = new CommandLine(root).setAllowOptionsAsOptionParameters(true);
+    }
+
+    private CommandSpec worker() {
+        CommandSpec worker =
+                command("worker", "Run one user's worker; started by `daemon mcp`, with a grant on standard input");
+        return worker.addOption(required("--daemon-address", "URL", "The daemon, with scheme, host and port", DAEMON))
+                .addOption(value("--bind", "IP", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
+                .addOption(value("--port", "PORT", "Port to listen on; any free one unless given", PORT))
+                .addOption(value(
+                        "--advertise-address", "HOST", "Where the daemon reaches a worker bound to 0.0.0.0", ANY));
+    }
+
+    private CommandSpec token() {
+        CommandSpec ensure = command("ensure", "Make this user's client token file if there is none yet");
+        ensure.addOption(json());
+        ensure.usageMessage()
+                .footer(
+                        "",
+                        "The file is ~/.config/nemo-relay/.client-token (XDG_CONFIG_HOME is heeded), readable by its owner only.",
+                        "It is the credential of hooks and MCP processes where NEMO_RELAY_CLIENT_TOKEN is not set. A file that is",
+                        "there already stays as it is, and the token is never printed. Run it as the user who runs the agent, not as root.");
+        return command("token", "Manage this user's client token").addSubcommand("ensure", ensure);
+    }
+
+    /**
+     * What the arguments ask for.
+     *
+     * @throws RelayException {@link FailureKind#INVALID_ARGUMENT} with one line that says what is wrong
+     */
+    public Parsed parse(String... arguments) {
+        ParseResult result;
+        try {
+            result = line.parseArgs(arguments);
+        } catch (CommandLine.UnmatchedArgumentException e) {
+            throw refused("unexpected argument '" + e.getUnmatched().getFirst() + "' found");
+        } catch (CommandLine.MissingParameterException e) {
+            throw refused(missing(e));
+        } catch (CommandLine.OverwrittenOptionException e) {
+            throw refused("the argument '" + ((OptionSpec) e.getOverwritten()).longestName()
+                    + "' cannot be used multiple times");
+        } catch (CommandLine.ParameterException e) {
+            throw refused(e.getMessage());
+        }
+        return command(result);
+    }
+
+    private Parsed command(ParseResult root) {
+        List<String> path = new ArrayList<>();
+        Map<String, String> flags = new LinkedHashMap<>();
+        ParseResult last = root;
+        for (ParseResult level = root; level != null; level = level.subcommand()) {
+            if (level != root) {
+                path.add(level.commandSpec().name());
+            }
+            if (level.isUsageHelpRequested()) {
+                return new Help(level.commandSpec().commandLine().getUsageMessage(Ansi.OFF));
+            }
+            // Options of `daemon` mean the daemon itself, not one of its companions.
+            if (path.size() == 1
+                    && level.hasSubcommand()
+                    && !level.matchedOptions().isEmpty()) {
+                throw refused(
+                        "the subcommand '" + level.subcommand().commandSpec().name() + "' cannot be used with '"
+                                + level.matchedOptions().getFirst().longestName() + "'");
+            }
+            for (OptionSpec option : level.matchedOptions()) {
+                flags.put(option.longestName().substring(2), checked(option));
+            }
+            last = level;
+        }
+        if (flags.containsKey("pass-through") && flags.containsKey("require-worker")) {
+            throw refused("the argument '--pass-through' cannot be used with '--require-worker'");
+        }
+        return new Run(String.join(" ", path), flags, List.copyOf(last.unmatched()));
+    }
+
+    private String checked(OptionSpec option) {
+        Object value = option.getValue();
+        String text = String.valueOf(value);
+        try {
+            return checks.getOrDefault(option, ANY).apply(text);
+        } catch (RelayException e) {
+            throw refused("invalid value '" + text + "' for '" + option.longestName() + " " + option.paramLabel()
+                    + "': " + e.getMessage());
+        }
+    }
+
+    /** The help of a command, by its path. */
+    public String help(String path) {
+        CommandLine command = line;
+        for (String word : path.isEmpty() ? new String[0] : path.split(" ")) {
+            command = command.getSubcommands().get(word);
+        }
+        return command.getUsageMessage(Ansi.OFF);
+    }
+
+    private static String missing(CommandLine.MissingParameterException e) {
+        OptionSpec option = (OptionSpec) e.getMissing().getFirst();
+        String name = option.longestName() + " " + option.paramLabel();
+        return option.required() && e.getMessage().startsWith("Missing required")
+                ? "the required argument '" + name + "' was not provided"
+                : "a value is required for '" + name + "'";
+    }
+
+    private static RelayException refused(String message) {
+        return new RelayException(FailureKind.INVALID_ARGUMENT, message);
+    }
+
+    private static CommandSpec command(String name, String description) {
+        CommandSpec command = CommandSpec.create().name(name);
+        command.addOption(OptionSpec.builder("-h", "--help")
+                .usageHelp(true)
+                .description("Print help")
+                .build());
+        UsageMessageSpec usage = command.usageMessage();
+        usage.description(description, "")
+                .width(118)
+                .longOptionsMaxWidth(38)
+                .sortOptions(false)
+                .synopsisSubcommandLabel("<COMMAND>")
+                .synopsisHeading("Usage: ")
+                .optionListHeading("%nOptions:%n")
+                .commandListHeading("%nCommands:%n")
+                .abbreviateSynopsis(true);
+        usage.sectionKeys(List.of(
+                UsageMessageSpec.SECTION_KEY_DESCRIPTION,
+                UsageMessageSpec.SECTION_KEY_SYNOPSIS_HEADING,
+                UsageMessageSpec.SECTION_KEY_SYNOPSIS,
+                UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING,
+                UsageMessageSpec.SECTION_KEY_COMMAND_LIST,
+                UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING,
+                UsageMessageSpec.SECTION_KEY_OPTION_LIST,
+                UsageMessageSpec.SECTION_KEY_FOOTER));
+        return command;
+    }
+
+    /** A command whose own entry point reads its arguments. */
+    private static CommandSpec own(CommandSpec command) {
+        command.remove(command.findOption("--help"));
+        command.parser().unmatchedArgumentsAllowed(true).unmatchedOptionsArePositionalParams(true);
+        return command;
+    }
+
+    private OptionSpec value(String name, String label, String description, UnaryOperator<String> check) {
+        return register(option(name, label, description), check);
+    }
+
+    private OptionSpec required(String name, String label, String description, UnaryOperator<String> check) {
+        return register(option(name, label, description).required(true), check);
+    }
+
+    private OptionSpec register(OptionSpec.Builder builder, UnaryOperator<String> check) {
+        OptionSpec option = builder.build();
+        checks.put(option, check);
+        return option;
+    }
+
+    private static OptionSpec.Builder option(String name, String label, String description) {
+        return OptionSpec.builder(name)
+                .type(String.class)
+                .paramLabel("<" + label + ">")
+                .description(description);
+    }
+
+    private static OptionSpec flag(String description, String... names) {
+        return OptionSpec.builder(names)
+                .type(boolean.class)
+                .description(description)
+                .build();
+    }
+
+    private static OptionSpec json() {
+        return flag("Print JSON for programs", "--json");
+    }
+}

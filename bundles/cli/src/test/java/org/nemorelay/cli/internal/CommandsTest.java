@@ -1,0 +1,97 @@
+package org.nemorelay.cli.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+class CommandsTest {
+    private static Commands.Parsed parse(String line) {
+        return new Commands().parse(line.isEmpty() ? new String[0] : line.split(" "));
+    }
+
+    private static Commands.Run run(String path, Map<String, String> flags, String... rest) {
+        return new Commands.Run(path, flags, List.of(rest));
+    }
+
+    @Test
+    void optionsOfTheWholeAndOfTheDaemonMeetInOneMap() {
+        assertEquals(
+                run("daemon", Map.of("config", "a b", "port", "81", "bind", "0.0.0.0", "pass-through", "true")),
+                new Commands().parse("--config", "a b", "daemon", "--port", "081", "--bind=0.0.0.0", "--pass-through"));
+        assertEquals(run("", Map.of()), parse(""));
+        assertEquals(run("daemon token", Map.of()), parse("daemon token"));
+        assertEquals(run("daemon token ensure", Map.of("json", "true")), parse("daemon token ensure --json"));
+        assertEquals(run("status", Map.of("port", "1")), parse("status --port 1"));
+        assertEquals(
+                run("daemon worker", Map.of("daemon-address", "http://127.0.0.1:1")),
+                parse("daemon worker --daemon-address http://127.0.0.1:1/"));
+    }
+
+    @Test
+    void hooksAndSessionsReadTheirOwnArguments() {
+        assertEquals(
+                run(
+                        "daemon hook",
+                        Map.of("log-level", "info"),
+                        "claude",
+                        "--daemon-address",
+                        "x",
+                        "--fail-open",
+                        "--help"),
+                parse("--log-level info daemon hook claude --daemon-address x --fail-open --help"));
+        assertEquals(run("daemon mcp", Map.of(), "--daemon-address", "x"), parse("daemon mcp --daemon-address x"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    nope                                                   | unexpected argument 'nope' found
+                    daemon --nope                                          | unexpected argument '--nope' found
+                    daemon --log-level info                                | unexpected argument '--log-level' found
+                    daemon --bind 1.2.3.4                                  | invalid value '1.2.3.4' for '--bind <IP>': bind address must be 127.0.0.1 or 0.0.0.0
+                    daemon --bind localhost                                | invalid value 'localhost' for '--bind <IP>': bind address must be 127.0.0.1 or 0.0.0.0
+                    daemon --port 0                                        | invalid value '0' for '--port <PORT>': an explicitly supplied port must be between 1 and 65535
+                    daemon --port 70000                                    | invalid value '70000' for '--port <PORT>': port must be between 1 and 65535
+                    daemon --port x                                        | invalid value 'x' for '--port <PORT>': port must be between 1 and 65535
+                    daemon --port                                          | a value is required for '--port <PORT>'
+                    daemon --port 1 --port 2                               | the argument '--port' cannot be used multiple times
+                    daemon --max-tokens-per-identity 65                    | invalid value '65' for '--max-tokens-per-identity <COUNT>': the per-identity token limit must be an integer from 1 through 64
+                    daemon --pass-through --require-worker                 | the argument '--pass-through' cannot be used with '--require-worker'
+                    daemon --port 1 mcp --daemon-address x                 | the subcommand 'mcp' cannot be used with '--port'
+                    daemon worker                                          | the required argument '--daemon-address <URL>' was not provided
+                    daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <URL>': daemon address must include an explicit port
+                    daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <URL>': non-loopback daemon addresses must use https
+                    --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>': possible values are error, warn, info, debug, trace
+                    --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <BYTES>': the limit must be a positive integer
+                    """)
+    void wrongUsageIsOneClearLine(String line, String message) {
+        RelayException failure = assertThrows(RelayException.class, () -> parse(line));
+        assertEquals(FailureKind.INVALID_ARGUMENT, failure.kind());
+        assertEquals(message, failure.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--help",
+                "-h",
+                "daemon --help",
+                "daemon worker --help",
+                "daemon token ensure --help",
+                "status -h",
+                "demo -h"
+            })
+    void everyCommandHasHelpOfAReadableWidth(String line) {
+        String text = ((Commands.Help) parse(line)).text();
+        assertTrue(text.contains("Usage: nemo-relay") && text.contains("-h, --help"), text);
+        text.lines().forEach(row -> assertTrue(row.length() <= 120, row));
+    }
+}
