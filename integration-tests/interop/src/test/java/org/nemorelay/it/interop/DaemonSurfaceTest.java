@@ -1,10 +1,7 @@
 package org.nemorelay.it.interop;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -68,28 +65,17 @@ class DaemonSurfaceTest {
     }
 
     private void compare(List<Exchange> exchanges, MockProvider provider, Proc.Spec upstream) {
-        StringBuilder differences = new StringBuilder();
-        Map<String, String> accepted = new LinkedHashMap<>();
+        Comparison comparison = new Comparison(ACCEPTED);
         try (Relay stock = Relay.start(User.self(folder.resolve("stock")), Maker.STOCK.executable(), upstream);
                 Relay ours = Relay.start(User.self(folder.resolve("ours")), Maker.OURS.executable(), upstream)) {
             for (Exchange exchange : exchanges) {
-                String expected = exchange.treatment(stock.port(), provider);
-                String actual = exchange.treatment(ours.port(), provider);
-                if (ACCEPTED.containsKey(exchange.name())) {
-                    accepted.put(exchange.name(), expected.equals(actual) ? "no longer differs" : "differs");
-                } else if (!expected.equals(actual)) {
-                    differences
-                            .append("=== ")
-                            .append(exchange.name())
-                            .append("\n--- stock\n")
-                            .append(expected)
-                            .append("--- ours\n")
-                            .append(actual);
-                }
+                comparison.of(
+                        exchange.name(),
+                        exchange.treatment(stock.port(), provider),
+                        exchange.treatment(ours.port(), provider));
             }
         }
-        assertEquals("", differences.toString());
-        accepted.forEach((name, state) -> assertEquals("differs", state, name));
+        comparison.hold();
     }
 
     private static List<Exchange> ownPaths() {
