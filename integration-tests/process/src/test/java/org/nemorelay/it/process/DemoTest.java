@@ -1,0 +1,64 @@
+package org.nemorelay.it.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Distribution;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
+import org.nemorelay.it.User;
+import org.nemorelay.json.Json;
+
+/** The demo as a stranger runs it: nothing set up, nothing left. */
+class DemoTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void namesEveryHopAndLeavesNothing() throws IOException {
+        Proc.Result demo = run("demo");
+        assertEquals(0, demo.exit(), demo.toString());
+        String told = demo.stdout().toLowerCase(Locale.ROOT);
+        for (String hop : List.of("harness", "daemon", "worker", "provider", "hook", "observability")) {
+            assertTrue(told.contains(hop), hop + " is not in: " + demo.stdout());
+        }
+        assertFalse(demo.stderr().contains("\tat "), demo.stderr());
+        nothingIsLeft();
+    }
+
+    @Test
+    void tellsTheSameAsJson() throws IOException {
+        Proc.Result demo = run("demo", "--json");
+        assertEquals(0, demo.exit(), demo.toString());
+        assertFalse(Json.parseObject(demo.stdout().strip()).keys().isEmpty(), demo.stdout());
+        nothingIsLeft();
+    }
+
+    private Proc.Result run(String... arguments) throws IOException {
+        Path temporary = Files.createDirectories(folder.resolve("tmp"));
+        return User.self(folder.resolve("home"))
+                .spec(Distribution.tree().resolve("bin/nemo-relay").toString())
+                .command(arguments)
+                .env("TMPDIR", temporary.toString())
+                .run(Duration.ofSeconds(60));
+    }
+
+    private void nothingIsLeft() throws IOException {
+        assertEquals(List.of(), ProcessTable.mentioning(folder.toString()));
+        for (String place : List.of("tmp", "home")) {
+            try (Stream<Path> left = Files.list(folder.resolve(place))) {
+                assertEquals(List.of(), left.toList());
+            }
+        }
+    }
+}
