@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
 
@@ -92,7 +93,7 @@ class PluginsAreBroughtUpTest {
         private final Path file;
 
         public Appending(Map<String, Object> properties) {
-            file = Path.of((String) properties.get("file"));
+            file = Path.of(PluginConfig.of(properties).only("file").string("file"));
         }
 
         @Override

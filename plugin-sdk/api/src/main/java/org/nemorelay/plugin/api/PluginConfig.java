@@ -31,7 +31,10 @@ public final class PluginConfig {
     public static PluginConfig of(Map<String, ?> componentProperties) {
         Map<String, Object> values = new TreeMap<>();
         componentProperties.forEach((key, value) -> {
-            if (!FOREIGN.contains(key) && !key.startsWith("nemorelay.") && !key.startsWith(".")) {
+            if (!FOREIGN.contains(key)
+                    && !key.startsWith("nemorelay.")
+                    && !key.startsWith("osgi.ds.")
+                    && !key.startsWith(".")) {
                 values.put(key, value);
             }
         });
