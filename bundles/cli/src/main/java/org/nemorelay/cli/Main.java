@@ -10,9 +10,11 @@ import org.nemorelay.cli.internal.Commands;
 import org.nemorelay.cli.internal.Failures;
 import org.nemorelay.cli.internal.Status;
 import org.nemorelay.cli.internal.TokenEnsure;
+import org.nemorelay.cli.internal.demo.DemoCommand;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.hook.HookMain;
 import org.nemorelay.launcher.RoleLauncher;
+import org.nemorelay.mcp.McpMain;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.Version;
@@ -78,8 +80,12 @@ public final class Main {
                 return role("worker", command);
             }
             case "daemon hook" -> HookMain.main(command.rest().toArray(String[]::new));
+            case "daemon mcp" -> McpMain.main(command.rest().toArray(String[]::new));
             case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
             case "status" -> Status.run(environment, command.flags(), json, out);
+            case "demo" -> {
+                return DemoCommand.run(home(), environment, json, out, err);
+            }
             default -> {
                 err.print(commands.help(command.path()));
                 return USAGE;
@@ -94,13 +100,17 @@ public final class Main {
     }
 
     private int role(String role, Commands.Run command) {
+        try (StderrEventLog log = StderrEventLog.asynchronous(logging(command.flags()))) {
+            return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
+        }
+    }
+
+    private static Path home() {
         String home = System.getProperty("nemorelay.home");
         if (home == null) {
             throw new RelayException(FailureKind.INTERNAL, "start through bin/nemo-relay: nemorelay.home is not set");
         }
-        try (StderrEventLog log = StderrEventLog.asynchronous(logging(command.flags()))) {
-            return RoleLauncher.run(new LaunchOptions(role, Path.of(home), command.flags(), environment), log);
-        }
+        return Path.of(home);
     }
 
     /** Flags decide alone where they are given, otherwise the environment does (plugins 3). */
