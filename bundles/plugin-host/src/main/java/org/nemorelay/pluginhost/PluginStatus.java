@@ -1,5 +1,7 @@
 package org.nemorelay.pluginhost;
 
+import java.util.Locale;
+
 /**
  * One plugin as an administrator sees it.
  *
@@ -9,11 +11,20 @@ package org.nemorelay.pluginhost;
  * @param reason why it is quarantined, else empty
  */
 public record PluginStatus(String kind, String version, State state, String file, String reason) {
-    /** The words that stand in lists and reports are these in lower case. */
+    /** What becomes of a plugin. */
     public enum State {
+        /** Planned; its activation goes on. */
         STARTING,
+        /** Planned, and running. */
         ACTIVE,
+        /** In a plugin folder, named by no component. */
         IDLE,
-        QUARANTINED
+        /** Not running, for the reason given. */
+        QUARANTINED;
+
+        /** The word in lists and reports. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 }
