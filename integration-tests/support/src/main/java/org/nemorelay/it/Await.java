@@ -3,6 +3,7 @@ package org.nemorelay.it;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /** Waits for a condition with a deadline; what did not become true is named in the failure. */
 public final class Await {
@@ -14,6 +15,11 @@ public final class Await {
 
     /** The first value of {@code source} that is not null; its exceptions count as "not yet". */
     public static <T> T value(String what, Duration limit, Callable<T> source) {
+        return value(() -> what, limit, source);
+    }
+
+    /** The same with a text that is made at the time of the failure. */
+    public static <T> T value(Supplier<String> what, Duration limit, Callable<T> source) {
         long deadline = System.nanoTime() + limit.toNanos();
         Exception last = null;
         while (true) {
@@ -28,7 +34,8 @@ public final class Await {
             }
             if (System.nanoTime() > deadline) {
                 throw new AssertionError(
-                        "not within " + limit.toMillis() + " ms: " + what + (last == null ? "" : " (" + last + ")"),
+                        "not within " + limit.toMillis() + " ms: " + what.get()
+                                + (last == null ? "" : " (" + last + ")"),
                         last);
             }
             LockSupport.parkNanos(Duration.ofMillis(10).toNanos());

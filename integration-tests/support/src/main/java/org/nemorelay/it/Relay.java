@@ -7,6 +7,8 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 
@@ -97,9 +99,14 @@ public final class Relay implements AutoCloseable {
                 .objects("workers");
     }
 
-    public String awaitReadyWorker() {
+    /** Waits for a ready worker; the sessions are those that may have started it, for the failure's text. */
+    public String awaitReadyWorker(McpSession... sessions) {
         return Await.value(
-                "a ready worker\n" + daemon.transcript(),
+                () -> Stream.concat(
+                                Stream.of("a ready worker", daemon.transcript()),
+                                Stream.of(sessions)
+                                        .map(session -> session.process().transcript()))
+                        .collect(Collectors.joining("\n")),
                 Duration.ofSeconds(20),
                 () -> workers().stream()
                         .filter(worker -> worker.string("state").equals("ready"))

@@ -48,7 +48,7 @@ class ClaudeCodeTest {
     void throughAReadyWorker() {
         try (Bench bench = new Bench(folder)) {
             try (McpSession held = McpSession.initialized(bench.user, bench.executable, bench.relay)) {
-                bench.relay.awaitReadyWorker();
+                bench.relay.awaitReadyWorker(held);
                 Proc.Result claude = bench.claude().run(RUN);
                 assertEquals(0, claude.exit(), claude.toString());
                 bench.showsTheAnswer(claude);

@@ -45,7 +45,7 @@ class MixedPeersTest {
             assertEquals(
                     "nemo-relay",
                     mcp.initialize().object("result").object("serverInfo").string("name"));
-            bench.relay.awaitReadyWorker();
+            bench.relay.awaitReadyWorker(mcp);
 
             streamsEventByEvent(bench);
             carriesALargeBody(bench);
@@ -80,7 +80,7 @@ class MixedPeersTest {
                 McpSession first = bench.session();
                 McpSession second = bench.session()) {
             first.initialize();
-            String worker = bench.relay.awaitReadyWorker();
+            String worker = bench.relay.awaitReadyWorker(first, second);
             second.initialize();
             assertEquals(1, bench.workers().size());
             assertEquals(0, first.end(), first.process().transcript());
@@ -88,7 +88,7 @@ class MixedPeersTest {
                     "one session is left",
                     Duration.ofSeconds(5),
                     () -> bench.relay.workers().getFirst().integer("reference_count", 0, 10) == 1);
-            assertEquals(worker, bench.relay.awaitReadyWorker());
+            assertEquals(worker, bench.relay.awaitReadyWorker(second));
             assertEquals(0, second.end(), second.process().transcript());
             bench.relay.awaitNoWorker(Duration.ofSeconds(10));
         }
@@ -101,7 +101,7 @@ class MixedPeersTest {
         try (Bench bench = new Bench(folder, daemonMaker, clientMaker);
                 McpSession mcp = bench.session()) {
             mcp.initialize();
-            bench.relay.awaitReadyWorker();
+            bench.relay.awaitReadyWorker(mcp);
             bench.behindTheWorker
                     .respond("/v1/responses", (request, reply) -> {
                         reply.head(200, "trailer: x-sum, x-part", "transfer-encoding: chunked");

@@ -41,7 +41,7 @@ class SharedStateTest {
                                         "--daemon-address",
                                         relay.address())))) {
                             mcp.initialize();
-                            relay.awaitReadyWorker();
+                            relay.awaitReadyWorker(mcp);
                             assertEquals(0, mcp.end(), mcp.process().transcript());
                             relay.awaitNoWorker(Duration.ofSeconds(10));
                         }

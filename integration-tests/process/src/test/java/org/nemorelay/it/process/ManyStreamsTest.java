@@ -29,7 +29,7 @@ class ManyStreamsTest {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
-            relay.awaitReadyWorker();
+            relay.awaitReadyWorker(mcp);
             bench.provider.respond("/v1/messages", (request, reply) -> {
                 reply.head(200, "content-type: text/event-stream", "transfer-encoding: chunked");
                 reply.chunk("event: one\n\n");

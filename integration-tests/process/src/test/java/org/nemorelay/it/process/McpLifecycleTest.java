@@ -95,7 +95,7 @@ class McpLifecycleTest {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
-            relay.awaitReadyWorker();
+            relay.awaitReadyWorker(mcp);
             end(mcp, end);
             mcp.process().awaitExit(AT_ONCE);
             relay.awaitNoWorker(Duration.ofSeconds(10));
@@ -110,7 +110,7 @@ class McpLifecycleTest {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
-            relay.awaitReadyWorker();
+            relay.awaitReadyWorker(mcp);
             mcp.process().signal("KILL");
             relay.awaitNoWorker(Duration.ofSeconds(35));
             bench.awaitNoWorkerProcess();

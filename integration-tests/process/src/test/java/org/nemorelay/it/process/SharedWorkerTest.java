@@ -21,7 +21,7 @@ class SharedWorkerTest {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
                 McpSession first = McpSession.initialized(bench.user, bench.executable, relay)) {
-            String worker = relay.awaitReadyWorker();
+            String worker = relay.awaitReadyWorker(first);
             try (McpSession second = McpSession.initialized(bench.user, bench.executable, relay)) {
                 Await.until(
                         "the worker counts both sessions",

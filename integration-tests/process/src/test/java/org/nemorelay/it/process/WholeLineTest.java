@@ -37,7 +37,7 @@ class WholeLineTest {
             assertEquals(
                     "nemo-relay",
                     initialized.object("result").object("serverInfo").string("name"));
-            String worker = relay.awaitReadyWorker();
+            String worker = relay.awaitReadyWorker(mcp);
 
             RawHttp.Answer answer = RawHttp.post(
                     relay.port(),
@@ -102,7 +102,7 @@ class WholeLineTest {
                 reply.chunk("event: two\n\n");
                 reply.end();
             });
-            relay.awaitReadyWorker();
+            relay.awaitReadyWorker(mcp);
             http.send("POST", "/v1/messages", REQUEST, bench.user.header());
             assertEquals(200, http.head().status());
             assertEquals("event: one\n\n", new String(http.chunk(), StandardCharsets.UTF_8));

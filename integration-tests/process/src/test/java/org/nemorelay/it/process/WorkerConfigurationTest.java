@@ -35,7 +35,7 @@ class WorkerConfigurationTest {
                     .env("JAVA_TOOL_OPTIONS", "-Dnemorelay.home=/nowhere");
             try (McpSession mcp = McpSession.start(session)) {
                 mcp.initialize();
-                relay.awaitReadyWorker();
+                relay.awaitReadyWorker(mcp);
                 for (String path : new String[] {"/v1/messages", "/v1/responses"}) {
                     assertEquals(
                             200,
