@@ -5,17 +5,13 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
-import org.eclipse.jetty.http.HttpFields;
-import org.eclipse.jetty.http.HttpHeader;
-import org.nemorelay.http.ExchangeListener;
-import org.nemorelay.http.Outcome;
 
 /**
  * The bounded copy of one model request's answer. I/O threads call its methods in the order of the stream; each
  * copies and returns. Bytes come here before they go on to the client, so what the client does next is recorded after
  * them.
  */
-public final class ObservedCall implements ExchangeListener {
+public final class ObservedCall {
     private static final int MAX_FRAMES = 32;
     private static final int FRAME_BYTES = 64 * 1024;
     private static final int FIRST_FRAME_BYTES = 2 * 1024;
@@ -56,39 +52,18 @@ public final class ObservedCall implements ExchangeListener {
         this.limit = limit;
     }
 
-    @Override
-    public void responseHead(int status, HttpFields headers) {
-        head(
-                status,
-                text(headers, HttpHeader.CONTENT_TYPE),
-                text(headers, HttpHeader.CONTENT_ENCODING),
-                headers.getLongField(HttpHeader.CONTENT_LENGTH));
-    }
-
-    @Override
-    public void responseBytes(ByteBuffer bytes) {
-        bytes(bytes);
-    }
-
-    @Override
-    public void end(Outcome outcome) {
-        end(
-                switch (outcome) {
-                    case Outcome.Completed completed -> Terminal.COMPLETE;
-                    case Outcome.ClientCancelled cancelled -> Terminal.CANCELLED;
-                    case Outcome.UploadAborted aborted -> Terminal.CANCELLED;
-                    case Outcome.BodyBroken broken -> Terminal.BODY_ERROR;
-                    case Outcome.BeforeHead failed -> Terminal.UNKNOWN;
-                });
-    }
-
-    /** @param length negative where the head does not tell */
-    synchronized void head(int status, String contentType, String contentEncoding, long length) {
+    /**
+     * The answer's head.
+     *
+     * @param contentType empty where there is none, as is {@code contentEncoding}
+     * @param length the body's length in bytes, negative where the head does not tell
+     */
+    public synchronized void head(int status, String contentType, String contentEncoding, long length) {
         head = Optional.of(new Head(status, contentType, contentEncoding, length));
     }
 
     /** Bytes of the answer's body; the buffer's position stays. */
-    synchronized void bytes(ByteBuffer bytes) {
+    public synchronized void bytes(ByteBuffer bytes) {
         if (truncated) {
             return;
         }
@@ -119,7 +94,7 @@ public final class ObservedCall implements ExchangeListener {
     }
 
     /** The exchange is over; later calls change nothing. */
-    synchronized void end(Terminal how) {
+    public synchronized void end(Terminal how) {
         if (terminal.isEmpty()) {
             terminal = Optional.of(how);
             endedAt = Instant.now();
@@ -183,10 +158,5 @@ public final class ObservedCall implements ExchangeListener {
             scheduled = true;
             events.schedule(this);
         }
-    }
-
-    private static String text(HttpFields headers, HttpHeader name) {
-        String value = headers.get(name);
-        return value == null ? "" : value;
     }
 }
