@@ -215,8 +215,8 @@ final class Demo {
             check(text.toString().equals(String.join("", Provider.PIECES)), "the streamed text is not the provider's");
             checkProvider(received);
         }
-        recorded(REQUEST, "llm", "start", "the plugin records the request");
-        recorded(REQUEST, "llm", "end", "the plugin records the answer");
+        recorded(REQUEST, "llm", "start", "the plugin has recorded the request");
+        recorded(REQUEST, "llm", "end", "the plugin has recorded the answer");
         sort(REQUEST);
     }
 
@@ -256,7 +256,7 @@ final class Demo {
         hop(HOOK, "hook process", "harness", "answer " + answer.strip() + ", exit status " + status);
         check(status == 0, "the hook process ended with status " + status);
         check(answer.startsWith("{\"continue\":true"), "the hook was answered " + answer);
-        recorded(HOOK, "tool", "start", "the plugin records the tool call that the hook announced");
+        recorded(HOOK, "tool", "start", "the plugin has recorded the tool call that the hook announced");
         sort(HOOK);
     }
 
