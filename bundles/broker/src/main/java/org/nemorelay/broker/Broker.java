@@ -22,6 +22,7 @@ import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.Fingerprint;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.TokenDigest;
+import org.nemorelay.protocol.control.CancelOutcome;
 
 /**
  * The route state machine (relay-daemon 5). It does no I/O, starts no threads and reads no clock: {@code now} is
@@ -39,7 +40,8 @@ public final class Broker {
     private static final long REFUSED_RECOVERY_RETRY_MS = 1_000;
 
     private final BrokerSettings settings;
-    private final Resolution globalPassThrough = new PassThrough(true, Reason.GLOBAL_PASS_THROUGH);
+    private final Resolution globalBound = new PassThrough(true, Reason.GLOBAL_PASS_THROUGH);
+    private final Resolution globalUnbound = new PassThrough(false, Reason.GLOBAL_PASS_THROUGH);
     private final Resolution unbound;
     private final Resolution noSession;
     private final Map<Reason, Gate> closedGates;
@@ -67,12 +69,17 @@ public final class Broker {
         this.closedGates = Map.copyOf(gates);
     }
 
+    /** Whether no worker is ever launched. */
+    public boolean passThrough() {
+        return settings.passThrough();
+    }
+
     /** Where a request with this token goes. A {@link WorkerLease} must be released when its response has ended. */
     public Resolution resolve(TokenDigest token) {
-        if (settings.passThrough()) {
-            return globalPassThrough;
-        }
         Binding binding = tokens.get(token);
+        if (settings.passThrough()) {
+            return binding == null || binding.sessions == 0 ? globalUnbound : globalBound;
+        }
         if (binding == null) {
             return unbound;
         }
@@ -136,7 +143,7 @@ public final class Broker {
             bind(session.route, request.token());
         }
         Route route = session.route;
-        step(route, grants, now, out);
+        step(route, request.sessionId(), grants, now, out);
         session.told = directive(route, session);
         if (added) {
             out.add(new Transition.McpAdded(route.fingerprint, session.id(), session.told));
@@ -471,7 +478,7 @@ public final class Broker {
         while (!timers.isEmpty() && timers.first().wakeAt <= now) {
             Route route = timers.pollFirst();
             route.wakeAt = Route.NEVER;
-            step(route, grants, now, out);
+            step(route, "", grants, now, out);
             settle(route, now, out);
         }
         return out;
@@ -514,7 +521,7 @@ public final class Broker {
 
     // ---- what is due
 
-    private void step(Route route, GrantSecrets.Source grants, long now, List<Transition> out) {
+    private void step(Route route, String registering, GrantSecrets.Source grants, long now, List<Transition> out) {
         for (Session session : List.copyOf(route.sessions.values())) {
             if (!session.connected && now - session.disconnectedAt >= settings.disconnectGraceMs()) {
                 remove(session, McpRemoved.Cause.CONTROL_DISCONNECT_TIMEOUT, now, out);
@@ -551,7 +558,7 @@ public final class Broker {
             }
             default -> {}
         }
-        nominate(route, grants, now, out);
+        nominate(route, registering, grants, now, out);
     }
 
     private boolean launchDue(Route route, long now) {
@@ -564,13 +571,13 @@ public final class Broker {
         };
     }
 
-    private void nominate(Route route, GrantSecrets.Source grants, long now, List<Transition> out) {
+    private void nominate(Route route, String registering, GrantSecrets.Source grants, long now, List<Transition> out) {
         if (!launchDue(route, now)) {
             return;
         }
         route.candidate().ifPresent(session -> {
             GrantSecrets secrets = grants.next();
-            WorkerNetwork network = session.registration.network();
+            NetworkHint network = session.registration.network();
             boolean loopback = network.loopback();
             LaunchGrant grant = new LaunchGrant(
                     secrets.activationId(),
@@ -581,8 +588,10 @@ public final class Broker {
                     loopback ? Optional.empty() : Optional.of(network.advertisedHost()));
             route.attempts++;
             become(route, new State.Activating(session.id(), grant, now, now + settings.startupReportMs()), out);
-            out.add(new Transition.LaunchNominated(
-                    route.fingerprint, session.id(), grant.activationId(), route.attempts));
+            if (!session.id().equals(registering)) {
+                out.add(new Transition.LaunchNominated(
+                        route.fingerprint, session.id(), grant.activationId(), route.attempts));
+            }
         });
     }
 

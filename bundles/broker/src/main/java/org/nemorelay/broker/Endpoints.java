@@ -34,7 +34,7 @@ public final class Endpoints {
         if (port == 0 || !isHost(host) || host.equals("0.0.0.0")) {
             return Optional.empty();
         }
-        boolean fits = https ? rootPresent : !rootPresent && new WorkerNetwork(host, 0).loopback();
+        boolean fits = https ? rootPresent : !rootPresent && new NetworkHint(host, 0).loopback();
         return fits ? Optional.of(new Origin(https, host, port)) : Optional.empty();
     }
 

@@ -35,7 +35,7 @@ public sealed interface Transition {
     /** A connected session must be told this. */
     record DirectiveChanged(String sessionId, Directive directive) implements Transition {}
 
-    /** A waiting session was chosen to start a worker; its directive follows. */
+    /** A session that waited was chosen to start a worker; its directive follows. A session that registers is told in its answer. */
     record LaunchNominated(Fingerprint fingerprint, String sessionId, String activationId, int attempt)
             implements Transition {}
 

@@ -10,6 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.control.CancelOutcome;
 
 class ActivationTest {
     private static final String FAILED = "worker_exited_before_ready";
@@ -78,7 +79,7 @@ class ActivationTest {
         assertEquals(Refusal.WRONG_STATE, scene.refused(scene.tryRecover("w", "ann", "g")));
         assertTrue(scene.seen(Transition.LaunchNominated.class).isEmpty());
         assertEquals(
-                new Resolution.PassThrough(true, Resolution.Reason.GLOBAL_PASS_THROUGH),
+                new Resolution.PassThrough(false, Resolution.Reason.GLOBAL_PASS_THROUGH),
                 scene.broker.resolve(Scene.token("whatever")));
     }
 

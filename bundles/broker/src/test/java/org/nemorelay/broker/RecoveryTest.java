@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.control.CancelOutcome;
 
 class RecoveryTest {
     private static final Generation SAVED = new Generation("saved", Optional.of("launch-0"));

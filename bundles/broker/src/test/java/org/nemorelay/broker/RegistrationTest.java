@@ -165,8 +165,8 @@ class RegistrationTest {
     @Test
     void grantFollowsTheNetworkHint() {
         Scene scene = Scene.standard();
-        McpRegistration remote = new McpRegistration(
-                "a", Scene.user("ann"), Scene.token("t"), new WorkerNetwork("client.example", 7_000));
+        McpRegistration remote =
+                new McpRegistration("a", Scene.user("ann"), Scene.token("t"), new NetworkHint("client.example", 7_000));
         Directive directive = scene.accepted(scene.broker.registerMcp(remote, scene::nextGrant, scene.now))
                 .directive();
         LaunchGrant grant =

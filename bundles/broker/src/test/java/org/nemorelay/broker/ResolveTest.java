@@ -51,8 +51,9 @@ class ResolveTest {
     void case27PermanentPassThroughAnswersTheSameWithoutReferences() {
         Scene scene = new Scene(BrokerSettings.of(true, false, 4));
         scene.register("a", "ann");
-        scene.accepted(scene.broker.releaseMcp("a", scene.now));
         assertEquals(new PassThrough(true, Reason.GLOBAL_PASS_THROUGH), scene.resolve("ann"));
+        scene.accepted(scene.broker.releaseMcp("a", scene.now));
+        assertEquals(new PassThrough(false, Reason.GLOBAL_PASS_THROUGH), scene.resolve("ann"));
     }
 
     @Test

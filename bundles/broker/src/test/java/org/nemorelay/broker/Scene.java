@@ -16,7 +16,7 @@ import org.nemorelay.protocol.TokenDigest;
 
 /** A broker with a clock and secrets of its own, spoken to in the words of the edge cases. */
 final class Scene {
-    static final WorkerNetwork LOOPBACK = new WorkerNetwork("127.0.0.1", 0);
+    static final NetworkHint LOOPBACK = new NetworkHint("127.0.0.1", 0);
 
     final Broker broker;
     final List<Transition> seen = new ArrayList<>();

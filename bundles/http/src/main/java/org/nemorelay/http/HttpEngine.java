@@ -1,6 +1,8 @@
 package org.nemorelay.http;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -28,6 +30,13 @@ public interface HttpEngine extends AutoCloseable {
     HttpListener listen(String host, int port, Function<Server, Handler> handlers);
 
     Forwarder forwarder();
+
+    /**
+     * Sends one GET with one header of its own and nothing else, over the forwarder's connections. Completes with the
+     * status, exceptionally when none came within {@code timeoutMs}.
+     */
+    CompletableFuture<Integer> status(
+            Origin origin, WireProtocol protocol, String target, HttpField header, long timeoutMs);
 
     /** For deadlines that must not hold a thread; tasks must not block. */
     Scheduler scheduler();

@@ -36,9 +36,9 @@ final class InterimResponses implements ProtocolHandler {
                 if (status == 100) {
                     exchange.proceed(null, null);
                 }
-                ((UpstreamClient.UpstreamRequest) response.getRequest())
-                        .exchange()
-                        .interim(status, headers);
+                if (response.getRequest() instanceof UpstreamClient.UpstreamRequest forwarded) {
+                    forwarded.exchange().interim(status, headers);
+                }
             }
         };
     }

@@ -1,11 +1,15 @@
 package org.nemorelay.http.internal;
 
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.eclipse.jetty.client.AbstractHttpClientTransport;
 import org.eclipse.jetty.client.MultiplexConnectionPool;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.HttpClientTransportOverHTTP2;
 import org.eclipse.jetty.io.ArrayByteBufferPool;
@@ -25,6 +29,7 @@ import org.nemorelay.http.FailureAnswer;
 import org.nemorelay.http.Forwarder;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.Origin;
 import org.nemorelay.http.WireProtocol;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -101,6 +106,27 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     @Override
     public Forwarder forwarder() {
         return this;
+    }
+
+    @Override
+    public CompletableFuture<Integer> status(
+            Origin origin, WireProtocol protocol, String target, HttpField header, long timeoutMs) {
+        boolean http1 = protocol == WireProtocol.HTTP_1_1;
+        CompletableFuture<Integer> status = new CompletableFuture<>();
+        (http1 ? this.http1 : h2c)
+                .newRequest(origin.uri())
+                .path(target)
+                .version(http1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2)
+                .headers(headers -> headers.put(header))
+                .timeout(timeoutMs, TimeUnit.MILLISECONDS)
+                .send(result -> {
+                    if (result.isFailed()) {
+                        status.completeExceptionally(result.getFailure());
+                    } else {
+                        status.complete(result.getResponse().getStatus());
+                    }
+                });
+        return status;
     }
 
     @Override

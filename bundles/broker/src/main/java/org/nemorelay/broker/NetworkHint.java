@@ -6,7 +6,7 @@ package org.nemorelay.broker;
  * @param advertisedHost IPv4 address or DNS name
  * @param port 0 for any
  */
-public record WorkerNetwork(String advertisedHost, int port) {
+public record NetworkHint(String advertisedHost, int port) {
     private static final String LOOPBACK = "127.0.0.1";
 
     /** Whether a worker with this network listens on loopback only, in cleartext. */

@@ -1,0 +1,54 @@
+package org.nemorelay.daemon.internal;
+
+import java.util.List;
+import java.util.Optional;
+import org.nemorelay.broker.StagedWorker.Permit;
+import org.nemorelay.protocol.Fingerprint;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.protocol.control.ServerEvent;
+
+/** An authenticated peer, over as many sockets as it needs. All belongs to the control thread. */
+abstract sealed class ControlSession {
+    final String id;
+    final Fingerprint fingerprint;
+    final Secret token;
+
+    /** The socket that authenticated last, while it is open. */
+    Optional<ControlSocket> socket = Optional.empty();
+
+    boolean connectedBefore;
+    long sequence;
+    String lastRequestId = "";
+    Optional<ServerEvent.Reply> lastReply = Optional.empty();
+
+    private ControlSession(String id, Fingerprint fingerprint, Secret token) {
+        this.id = id;
+        this.fingerprint = fingerprint;
+        this.token = token;
+    }
+
+    /** A harness session's lifecycle client. */
+    static final class Mcp extends ControlSession {
+        Mcp(String id, Fingerprint fingerprint, Secret token) {
+            super(id, fingerprint, token);
+        }
+    }
+
+    /** A worker, staged or published. */
+    static final class Worker extends ControlSession {
+        final WorkerRoute route;
+        Permit permit;
+        String dataToken;
+
+        /** When the drain ends, once it has begun. */
+        Optional<Long> drainDeadline = Optional.empty();
+
+        List<PluginReport> plugins = List.of();
+
+        Worker(String id, Fingerprint fingerprint, Secret token, WorkerRoute route) {
+            super(id, fingerprint, token);
+            this.route = route;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package org.nemorelay.daemon.internal;
+
+import java.io.ByteArrayOutputStream;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.websocket.core.CloseStatus;
+import org.eclipse.jetty.websocket.core.CoreSession;
+import org.eclipse.jetty.websocket.core.Frame;
+import org.eclipse.jetty.websocket.core.FrameHandler;
+import org.eclipse.jetty.websocket.core.OpCode;
+import org.nemorelay.protocol.control.FrameCodec;
+import org.nemorelay.protocol.control.Role;
+import org.nemorelay.protocol.control.ServerEvent;
+
+/**
+ * One control connection (relay-daemon 3.8): frames to text and back, queues, and the facts that last as long as the
+ * connection. Frames come one at a time; what is marked so belongs to the control thread.
+ */
+final class ControlSocket implements FrameHandler {
+    private static final int MAX_QUEUED = 1_024;
+
+    private final Role role;
+    private final ControlPlane plane;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicInteger queued = new AtomicInteger();
+    private volatile CoreSession core;
+    private volatile String closeReason = "peer_closed";
+    private ByteArrayOutputStream partial;
+
+    // Of the connection's own thread.
+    Optional<Handshake.Pending> pending = Optional.empty();
+    boolean challenged;
+    String lastRequestId = "";
+    String lastText = "";
+
+    /** The reply to the last command, once there is one. */
+    volatile String lastReply = "";
+
+    // Of the control thread.
+    ControlSession session;
+    final Map<String, Runnable> unacknowledged = new HashMap<>();
+    String lastAcknowledged = "";
+    ByteBuffer awaitedPong;
+
+    ControlSocket(Role role, ControlPlane plane) {
+        this.role = role;
+        this.plane = plane;
+    }
+
+    Role role() {
+        return role;
+    }
+
+    boolean open() {
+        return !over.get();
+    }
+
+    /** Both ends on this machine: such sockets are never pinged. */
+    boolean loopback() {
+        return isLoopback(core.getLocalAddress()) && isLoopback(core.getRemoteAddress());
+    }
+
+    /** Sends an event; the caller may be any thread. A queue that is full drops the socket. */
+    void send(ServerEvent event) {
+        String text = FrameCodec.encode(event);
+        if (event instanceof ServerEvent.Reply) {
+            lastReply = text;
+        }
+        sendText(text);
+    }
+
+    void sendText(String text) {
+        send(new Frame(OpCode.TEXT, text));
+    }
+
+    void ping(ByteBuffer payload) {
+        send(new Frame(OpCode.PING, payload.slice()));
+    }
+
+    private void send(Frame frame) {
+        if (over.get()) {
+            return;
+        }
+        if (queued.incrementAndGet() > MAX_QUEUED) {
+            drop("outbound_queue_full");
+            return;
+        }
+        core.sendFrame(frame, Callback.from(queued::decrementAndGet, failure -> drop("socket_write_failed")), false);
+    }
+
+    /** Closes the transport without ceremony; the first reason counts. Any thread. */
+    void drop(String reason) {
+        if (over.compareAndSet(false, true)) {
+            closeReason = reason;
+            CoreSession session = core;
+            if (session != null) {
+                session.abort();
+            }
+            plane.closed(this, reason);
+        }
+    }
+
+    @Override
+    public void onOpen(CoreSession session, Callback callback) {
+        session.setMaxFrameSize(FrameCodec.MAX_FRAME);
+        session.setMaxTextMessageSize(FrameCodec.MAX_FRAME);
+        session.setAutoFragment(false);
+        session.setIdleTimeout(Duration.ZERO);
+        core = session;
+        plane.opened(this);
+        callback.succeeded();
+        session.demand();
+    }
+
+    @Override
+    public void onFrame(Frame frame, Callback callback) {
+        switch (frame.getOpCode()) {
+            case OpCode.TEXT, OpCode.CONTINUATION -> data(frame);
+            case OpCode.PING -> send(new Frame(OpCode.PONG, copy(frame.getPayload())));
+            case OpCode.PONG -> plane.pong(this, copy(frame.getPayload()));
+            case OpCode.CLOSE -> {}
+            default -> drop("unsupported_frame");
+        }
+        callback.succeeded();
+        if (open() && frame.getOpCode() != OpCode.CLOSE) {
+            core.demand();
+        }
+    }
+
+    private void data(Frame frame) {
+        if (partial == null && frame.isFin()) {
+            text(frame.getPayload());
+            return;
+        }
+        if (partial == null) {
+            partial = new ByteArrayOutputStream();
+        }
+        partial.writeBytes(copy(frame.getPayload()).array());
+        if (partial.size() > FrameCodec.MAX_FRAME) {
+            drop("malformed_request");
+        } else if (frame.isFin()) {
+            ByteBuffer whole = ByteBuffer.wrap(partial.toByteArray());
+            partial = null;
+            text(whole);
+        }
+    }
+
+    private void text(ByteBuffer utf8) {
+        try {
+            plane.received(
+                    this,
+                    StandardCharsets.UTF_8
+                            .newDecoder()
+                            .decode(utf8 == null ? ByteBuffer.allocate(0) : utf8)
+                            .toString());
+        } catch (CharacterCodingException e) {
+            drop("malformed_request");
+        }
+    }
+
+    @Override
+    public void onError(Throwable cause, Callback callback) {
+        if (over.compareAndSet(false, true)) {
+            closeReason = "socket_read_failed";
+            plane.closed(this, closeReason);
+        }
+        callback.succeeded();
+    }
+
+    @Override
+    public void onClosed(CloseStatus status, Callback callback) {
+        if (over.compareAndSet(false, true)) {
+            plane.closed(this, closeReason);
+        }
+        callback.succeeded();
+    }
+
+    private static ByteBuffer copy(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer == null ? 0 : buffer.remaining()];
+        if (buffer != null) {
+            buffer.duplicate().get(bytes);
+        }
+        return ByteBuffer.wrap(bytes);
+    }
+
+    private static boolean isLoopback(SocketAddress address) {
+        return address instanceof InetSocketAddress inet && inet.getAddress().isLoopbackAddress();
+    }
+}

@@ -1,0 +1,283 @@
+package org.nemorelay.daemon.internal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.eclipse.jetty.http.HttpField;
+import org.nemorelay.admin.AdminVerb;
+import org.nemorelay.broker.Broker;
+import org.nemorelay.broker.BrokerSettings;
+import org.nemorelay.broker.RouteStatus;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.http.HttpEngine;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.Upstreams;
+import org.nemorelay.identity.GenerationFile;
+import org.nemorelay.identity.StateFolder;
+import org.nemorelay.json.Json;
+import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.Version;
+import org.nemorelay.protocol.control.ControlPaths;
+import org.nemorelay.protocol.control.Ids;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.SigningKey;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.EventLog.Level;
+import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Reference;
+
+/**
+ * The daemon: state, broker, control sockets and listener, for as long as the component is active. Its service is the
+ * {@code status} verb of the owner's socket.
+ */
+@Component(
+        service = AdminVerb.class,
+        immediate = true,
+        configurationPid = {DaemonConfiguration.PID, UpstreamConfiguration.PID},
+        configurationPolicy = ConfigurationPolicy.REQUIRE)
+public final class DaemonServer implements AdminVerb {
+    private static final Duration LAST_REQUESTS = Duration.ofSeconds(120);
+    private static final int UPGRADES_PER_PEER = 16;
+
+    /** All users of a machine come from one address, with a socket for each session and worker. */
+    private static final int UPGRADES_ON_LOOPBACK = 1_024;
+
+    private static final int SHORT_FINGERPRINT = 12;
+
+    private final EventLog log;
+    private final Clock clock;
+    private final long startedAt;
+    private final String instanceId;
+    private final DaemonConfiguration daemon;
+    private Optional<Running> running = Optional.empty();
+
+    /** What exists while the daemon serves. */
+    private record Running(
+            Broker broker, ControlPlane plane, StateWriter state, HttpListener listener, DaemonUrl url) {}
+
+    @Activate
+    public DaemonServer(
+            @Reference HttpEngine http,
+            @Reference EventLog log,
+            @Reference ProcessControl process,
+            @Reference LaunchOptions launch,
+            DaemonConfiguration daemon,
+            UpstreamConfiguration upstream) {
+        this.log = log;
+        this.clock = Clock.SYSTEM;
+        this.startedAt = clock.monotonicMs();
+        this.daemon = daemon;
+        Ids ids = new Ids();
+        this.instanceId = ids.uuid7();
+        try {
+            running = Optional.of(start(http, launch.environment(), upstream, ids));
+            process.ready();
+        } catch (RelayException e) {
+            log.log(
+                    Level.ERROR,
+                    TransitionLog.TARGET,
+                    "daemon_failed",
+                    "NeMo Relay daemon failed",
+                    "error_kind",
+                    e.kind().word());
+            process.fail(e);
+        }
+    }
+
+    private Running start(HttpEngine http, Map<String, String> environment, UpstreamConfiguration upstream, Ids ids) {
+        StateFolder folder = StateFolder.of(environment);
+        GenerationFile generations = folder.generations();
+        List<org.nemorelay.identity.Generation> saved = generations.snapshot();
+        SigningKey key = folder.daemonIdentity();
+        Upstreams upstreams = new Upstreams(
+                new Upstreams.Settings(
+                        upstream.openai__base__url(),
+                        upstream.openai__auth__header(),
+                        upstream.anthropic__base__url(),
+                        upstream.anthropic__auth__header(),
+                        upstream.chatgpt__codex__base__url()),
+                environment);
+        Broker broker = new Broker(BrokerSettings.of(
+                daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity()));
+        WorkerProbe probe = (worker, token) -> http.status(
+                        worker.origin(),
+                        worker.protocol(),
+                        ControlPaths.WORKER_READY,
+                        new HttpField(Headers.WORKER_TOKEN, token),
+                        WorkerProbe.TIMEOUT_MS)
+                .thenApply(status -> status == 204);
+        StateWriter state = new StateWriter(generations);
+        Handshake handshake = new Handshake(key, instanceId, ids, clock);
+        ControlPlane plane = new ControlPlane(broker, handshake, ids, clock, state, probe, log);
+        plane.recover(saved);
+        try {
+            HttpListener listener = http.listen(
+                    daemon.bind(),
+                    daemon.port(),
+                    server -> new PublicSurface(
+                            broker,
+                            plane,
+                            new ControlUpgrade(server, new Admission(UPGRADES_PER_PEER, UPGRADES_ON_LOOPBACK), clock),
+                            http.forwarder(),
+                            upstreams,
+                            new StatusPages(instanceId, Version.text(), daemon.pass__through()),
+                            new RequestLog(log, clock),
+                            daemon.require__worker(),
+                            Math.multiplyExact(upstream.response__timeout__secs(), 1_000L)));
+            DaemonUrl url = DaemonUrl.parse(
+                    daemon.advertise__address().isEmpty()
+                            ? "http://" + daemon.bind() + ":" + listener.port()
+                            : daemon.advertise__address());
+            handshake.serve(url);
+            log.log(
+                    Level.INFO,
+                    TransitionLog.TARGET,
+                    "daemon_listening",
+                    "NeMo Relay daemon is listening",
+                    "address",
+                    daemon.bind() + ":" + listener.port(),
+                    "public_origin",
+                    url.origin(),
+                    "pass_through",
+                    daemon.pass__through());
+            if (daemon.pass__through()) {
+                log.log(
+                        Level.INFO,
+                        TransitionLog.TARGET,
+                        "daemon_pass_through_enabled",
+                        "Worker launches are disabled; every request passes through",
+                        "route_mode",
+                        "pass_through");
+            }
+            return new Running(broker, plane, state, listener, url);
+        } catch (RelayException e) {
+            plane.close();
+            state.close();
+            throw e;
+        }
+    }
+
+    /** Where the daemon listens; nothing when it could not start. */
+    Optional<DaemonUrl> url() {
+        return running.map(Running::url);
+    }
+
+    /** Accepts nothing new, lets streams end for two minutes at most, then closes. */
+    @Deactivate
+    void stop() {
+        running.ifPresent(serving -> {
+            serving.plane().close();
+            serving.listener().close(LAST_REQUESTS);
+            serving.state().close();
+            log.log(Level.INFO, TransitionLog.TARGET, "daemon_stopped", "NeMo Relay daemon stopped");
+        });
+        running = Optional.empty();
+    }
+
+    @Override
+    public String name() {
+        return "status";
+    }
+
+    @Override
+    public Map<String, Object> run(Map<String, Object> arguments) {
+        Running serving =
+                running.orElseThrow(() -> new RelayException(FailureKind.UNAVAILABLE, "the daemon does not serve"));
+        List<Object> sessions = new ArrayList<>();
+        serving.broker()
+                .sessions()
+                .forEach(session -> sessions.add(Json.object(
+                        "session_id",
+                        session.sessionId(),
+                        "fingerprint",
+                        brief(session.fingerprint().hex()),
+                        "connected",
+                        session.connected())));
+        List<Object> routes = new ArrayList<>();
+        List<Object> workers = new ArrayList<>();
+        for (RouteStatus route : serving.broker().routes()) {
+            routes.add(Json.object(
+                    "fingerprint",
+                    brief(route.fingerprint().hex()),
+                    "state",
+                    route.state().word(),
+                    "tokens",
+                    route.tokens(),
+                    "references",
+                    route.references(),
+                    "connected",
+                    route.connected()));
+            route.worker()
+                    .ifPresent(worker -> workers.add(Json.object(
+                            "worker_id",
+                            worker.workerId(),
+                            "fingerprint",
+                            brief(route.fingerprint().hex()),
+                            "state",
+                            worker.state().word(),
+                            "in_flight",
+                            worker.inFlight(),
+                            "control_available",
+                            worker.controlAvailable())));
+        }
+        Map<String, Object> status = new LinkedHashMap<>();
+        status.put(
+                "daemon",
+                Json.object(
+                        "version",
+                        Version.text(),
+                        "instance_id",
+                        instanceId,
+                        "pid",
+                        ProcessHandle.current().pid(),
+                        "address",
+                        serving.url().argument(),
+                        "mode",
+                        daemon.pass__through()
+                                ? "pass_through"
+                                : daemon.require__worker() ? "require_worker" : "managed",
+                        "uptime_ms",
+                        clock.monotonicMs() - startedAt));
+        status.put("sessions", sessions);
+        status.put("routes", routes);
+        status.put("workers", workers);
+        status.put("plugins", plugins(serving.plane()));
+        return status;
+    }
+
+    private static List<Object> plugins(ControlPlane plane) {
+        List<Object> plugins = new ArrayList<>();
+        plane.plugins().forEach((worker, reports) -> {
+            for (PluginReport report : reports) {
+                plugins.add(Json.object(
+                        "worker_id",
+                        worker,
+                        "kind",
+                        report.kind(),
+                        "version",
+                        report.version(),
+                        "state",
+                        report.state(),
+                        "file",
+                        report.file(),
+                        "reason",
+                        report.reason()));
+            }
+        });
+        return plugins;
+    }
+
+    private static String brief(String fingerprint) {
+        return fingerprint.substring(0, SHORT_FINGERPRINT);
+    }
+}

@@ -1,0 +1,90 @@
+package org.nemorelay.daemon.internal;
+
+import org.nemorelay.http.Route;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.EventLog.Level;
+
+/** Log events of requests (relay-daemon 10); what strangers can cause is throttled. Safe for any thread. */
+final class RequestLog {
+    private final EventLog log;
+    private final Clock clock;
+    private final Throttle throttle = new Throttle();
+
+    RequestLog(EventLog log, Clock clock) {
+        this.log = log;
+        this.clock = clock;
+    }
+
+    /** A request without a bound token goes to its provider. */
+    void anonymousPassThrough(Route route, String reason) {
+        if (log.enabled(Level.INFO)) {
+            throttle.pass("pass_through " + reason, clock.monotonicMs())
+                    .ifPresent(suppressed -> info(
+                            "public_request_pass_through",
+                            "Public request has no bound route credential; using pass-through",
+                            "reason",
+                            reason,
+                            "route",
+                            word(route),
+                            "route_mode",
+                            "pass_through",
+                            "suppressed_since_last_emit",
+                            suppressed));
+        }
+    }
+
+    /** A request of a bound token finds no worker. */
+    void boundPassThrough(Route route) {
+        info(
+                "public_request_pass_through",
+                "Bound public request is bypassing worker processing",
+                "reason",
+                "worker_unavailable",
+                "route",
+                word(route),
+                "route_mode",
+                "pass_through");
+    }
+
+    void upstreamFailed(Route route, String reason) {
+        throttle.pass("upstream " + word(route) + reason, clock.monotonicMs())
+                .ifPresent(suppressed -> log.log(
+                        Level.WARN,
+                        TransitionLog.TARGET,
+                        "upstream_request_failed",
+                        "Provider request failed",
+                        "provider",
+                        word(route),
+                        "reason",
+                        reason,
+                        "route_mode",
+                        "pass_through",
+                        "suppressed_since_last_emit",
+                        suppressed));
+    }
+
+    void workerRequestFailed(String workerId, String reason) {
+        log.log(
+                Level.WARN,
+                TransitionLog.TARGET,
+                "worker_request_failed",
+                "Request to the worker failed",
+                "worker_id",
+                workerId,
+                "reason",
+                reason,
+                "route_mode",
+                "worker");
+    }
+
+    private void info(String event, String message, Object... fields) {
+        log.log(Level.INFO, TransitionLog.TARGET, event, message, fields);
+    }
+
+    private static String word(Route route) {
+        return switch (route) {
+            case Route.Provider provider -> provider.family().word();
+            case Route.Hook _ -> "hook";
+        };
+    }
+}

@@ -1,0 +1,116 @@
+package org.nemorelay.daemon.internal;
+
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.nemorelay.broker.WorkerLease;
+import org.nemorelay.http.Answers;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.FailureAnswer;
+import org.nemorelay.http.HeaderEdit;
+import org.nemorelay.http.HeaderRules;
+import org.nemorelay.http.Outcome;
+import org.nemorelay.http.Route;
+import org.nemorelay.protocol.Headers;
+
+/**
+ * One request's way through its worker: the head that the worker gets, and what a failure means for the worker
+ * (relay-daemon 6.3, 6.5). Holds the lease to the end.
+ */
+final class WorkerExchange implements ExchangeListener, FailureAnswer {
+    private static final int OPERATION_ID_LENGTH = 36;
+
+    private final Route route;
+    private final WorkerLease lease;
+    private final ControlPlane plane;
+    private final RequestLog log;
+    private boolean refusedByWorker;
+
+    WorkerExchange(Route route, WorkerLease lease, ControlPlane plane, RequestLog log) {
+        this.route = route;
+        this.lease = lease;
+        this.plane = plane;
+        this.log = log;
+    }
+
+    /** Leaves of the private headers the one that the worker reads on this route, and adds the worker's token. */
+    HeaderEdit requestHead() {
+        return headers -> {
+            for (var fields = headers.iterator(); fields.hasNext(); ) {
+                HttpField field = fields.next();
+                if (HeaderRules.isPrivate(field.getName()) && !passes(field)) {
+                    fields.remove();
+                }
+            }
+            headers.add(Headers.WORKER_TOKEN, lease.dataToken());
+        };
+    }
+
+    private boolean passes(HttpField field) {
+        return switch (route) {
+            case Route.Provider _ -> field.getName().equalsIgnoreCase(Headers.UPSTREAM_BASE_URL);
+            case Route.Hook _ -> field.getName().equalsIgnoreCase(Headers.OPERATION_ID) && isUuid(field.getValue());
+        };
+    }
+
+    HeaderEdit responseHead() {
+        return headers -> {
+            if (headers.contains(Headers.WORKER_ROUTE_FAILURE)) {
+                headers.remove(Headers.WORKER_ROUTE_FAILURE);
+                refusedByWorker = true;
+            }
+            if (route instanceof Route.Provider provider && provider.modelCatalog()) {
+                PublicSurface.neverStored(headers);
+            }
+        };
+    }
+
+    @Override
+    public void write(Outcome.BeforeHead failure, Response response, Callback callback) {
+        Answers.error(
+                response,
+                callback,
+                failure instanceof Outcome.HeadTimeout ? 504 : 502,
+                failure.reason(),
+                PublicSurface.catalogHeaders(route));
+    }
+
+    @Override
+    public void end(Outcome outcome) {
+        switch (outcome) {
+            case Outcome.Completed _ -> {
+                if (refusedByWorker) {
+                    failed("worker_route_failure");
+                }
+            }
+            case Outcome.ClientCancelled _, Outcome.UploadAborted _ -> {}
+            case Outcome.HeadTimeout _ -> log.workerRequestFailed(lease.workerId(), "response_timeout");
+            case Outcome.ConnectFailed _ -> failed("connect_failed");
+            case Outcome.NoResponse _ -> failed("transport_error");
+            case Outcome.BadHead _ -> failed("invalid_response");
+            case Outcome.BodyBroken _ -> failed("response_body_failed");
+        }
+        if (lease.release()) {
+            plane.drainProgress(lease.workerId());
+        }
+    }
+
+    private void failed(String reason) {
+        log.workerRequestFailed(lease.workerId(), reason);
+        plane.workerFailed(lease);
+    }
+
+    static boolean isUuid(String text) {
+        if (text == null || text.length() != OPERATION_ID_LENGTH) {
+            return false;
+        }
+        for (int i = 0; i < OPERATION_ID_LENGTH; i++) {
+            char c = text.charAt(i);
+            boolean dash = i == 8 || i == 13 || i == 18 || i == 23;
+            if (dash ? c != '-' : Character.digit(c, 16) < 0 || c > 'f') {
+                return false;
+            }
+        }
+        return true;
+    }
+}
