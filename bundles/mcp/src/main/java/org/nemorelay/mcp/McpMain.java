@@ -4,6 +4,7 @@ import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
+import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import org.nemorelay.telemetry.StderrEventLog;
 public final class McpMain {
     private static final int USAGE = 2;
     private static final int FAILED = 1;
+    private static final long READER_END_MS = 20;
 
     private McpMain() {}
 
@@ -42,26 +44,48 @@ public final class McpMain {
         }
         System.setOut(err);
         Map<String, String> environment = System.getenv();
+        McpProcess process;
         try {
-            McpProcess process = new McpProcess(
+            process = new McpProcess(
                     options.get().daemonAddress(),
                     environment,
                     System.getProperty("nemorelay.home", ""),
-                    new FileInputStream(FileDescriptor.in),
+                    Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel()),
                     out,
                     err,
                     StderrEventLog.synchronous(LogSettings.fromEnvironment(environment)),
                     Runtime.getRuntime()::halt);
-            Runtime.getRuntime().addShutdownHook(new Thread("signal") {
-                @Override
-                public void run() {
-                    process.end(0);
-                }
-            });
-            process.run();
         } catch (RelayException e) {
-            err.println(e.getMessage());
+            err.println("nemo-relay daemon mcp: " + e.getMessage());
             Runtime.getRuntime().halt(FAILED);
+            return;
         }
+        Thread main = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread("signal") {
+            @Override
+            public void run() {
+                end(process, main);
+            }
+        });
+        int status = process.run();
+        if (status != 0) {
+            Runtime.getRuntime().halt(status);
+        }
+        // Returning ends the JVM at once: every other thread is a daemon. halt() would wait 300 ms for each thread that
+        // is inside a system call, and there may be one that waits for a worker's end.
+    }
+
+    /** To be asked to stop is no failure, while the JVM would report the signal's number. */
+    private static void end(McpProcess process, Thread main) {
+        if (!main.isAlive()) {
+            return; // the JVM ends by itself
+        }
+        process.stop();
+        try {
+            main.join(READER_END_MS); // a thread inside read() delays halt()
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(0);
     }
 }

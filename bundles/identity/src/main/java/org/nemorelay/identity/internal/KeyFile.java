@@ -17,6 +17,7 @@ import org.nemorelay.identity.PrivateFiles;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.Octets;
+import org.nemorelay.protocol.control.Signatures;
 import org.nemorelay.protocol.control.SigningKey;
 
 /** An Ed25519 key on disk as PKCS#8 version 2, the form that other implementations read strictly (relay-daemon 4.1). */
@@ -24,7 +25,6 @@ import org.nemorelay.protocol.control.SigningKey;
 public final class KeyFile {
     private static final int MAX_BYTES = 4096;
     private static final int LENGTH = 32;
-    private static final String ALGORITHM = "Ed25519";
     private static final HexFormat HEX = HexFormat.of();
     private static final byte[] V1_HEAD = HEX.parseHex("302e020100300506032b657004220420");
     private static final byte[] V2_HEAD = HEX.parseHex("3051020101300506032b657004220420");
@@ -54,7 +54,8 @@ public final class KeyFile {
 
     private static byte[] generate() {
         try {
-            KeyPair pair = KeyPairGenerator.getInstance(ALGORITHM).generateKeyPair();
+            KeyPair pair = KeyPairGenerator.getInstance(Signatures.ALGORITHM, Signatures.PROVIDER)
+                    .generateKeyPair();
             byte[] seed = ((EdECPrivateKey) pair.getPrivate()).getBytes().orElseThrow();
             byte[] x509 = pair.getPublic().getEncoded();
             return join(V2_HEAD, seed, V2_MIDDLE, Arrays.copyOfRange(x509, x509.length - LENGTH, x509.length));
@@ -80,8 +81,8 @@ public final class KeyFile {
             if (!Arrays.equals(publicKey, publicKeyOf(seed))) {
                 throw corrupt(file, null);
             }
-            PrivateKey key =
-                    KeyFactory.getInstance(ALGORITHM).generatePrivate(new PKCS8EncodedKeySpec(join(V1_HEAD, seed)));
+            PrivateKey key = KeyFactory.getInstance(Signatures.ALGORITHM, Signatures.PROVIDER)
+                    .generatePrivate(new PKCS8EncodedKeySpec(join(V1_HEAD, seed)));
             return new SigningKey(key, Octets.of(publicKey));
         } catch (GeneralSecurityException e) {
             throw corrupt(file, e);
@@ -90,7 +91,7 @@ public final class KeyFile {
 
     /** The generator of the runtime takes its seed from the given source, and so tells the public key of a seed. */
     private static byte[] publicKeyOf(byte[] seed) throws GeneralSecurityException {
-        KeyPairGenerator generator = KeyPairGenerator.getInstance(ALGORITHM);
+        KeyPairGenerator generator = KeyPairGenerator.getInstance(Signatures.ALGORITHM, Signatures.PROVIDER);
         generator.initialize(NamedParameterSpec.ED25519, new FixedBytes(seed));
         byte[] x509 = generator.generateKeyPair().getPublic().getEncoded();
         return Arrays.copyOfRange(x509, x509.length - LENGTH, x509.length);

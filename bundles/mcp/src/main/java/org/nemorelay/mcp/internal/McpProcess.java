@@ -27,10 +27,12 @@ public final class McpProcess implements Routing.Host {
     private final IntConsumer exit;
 
     private volatile Routing routing;
+    private volatile Thread reader;
 
     /**
      * @param home the installed tree that workers are started from
-     * @param exit ends the process with a status, at once
+     * @param in should end a blocked read when its reader is interrupted
+     * @param exit ends the process with a status, at once; used where {@link #run} cannot return
      */
     public McpProcess(
             DaemonUrl daemon,
@@ -50,8 +52,9 @@ public final class McpProcess implements Routing.Host {
         this.exit = exit;
     }
 
-    /** Serves until the input ends, then ends the process. */
-    public void run() {
+    /** Serves until the input ends or {@link #stop} is called; returns the status to exit with. */
+    public int run() {
+        reader = Thread.currentThread();
         try {
             Optional<RouteToken> credential = credential();
             if (credential.isEmpty()) {
@@ -80,11 +83,14 @@ public final class McpProcess implements Routing.Host {
             }
             server.run();
             server.awaitAnswered(ANSWER_ON_EXIT_MS);
-            end(0);
+            release();
+            return 0;
         } catch (RelayException e) {
-            fail(e);
+            tell(e);
+            release();
+            return 1;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return 0; // stopped, and released by the one who did
         }
     }
 
@@ -115,14 +121,23 @@ public final class McpProcess implements Routing.Host {
         return resolved.token();
     }
 
-    /** Gives the route back and ends the process. The first end counts; a second one waits for it in vain. */
-    public synchronized void end(int status) {
+    /** For a signal: gives the route back and makes {@link #run} return. Takes about a second at most. */
+    public void stop() {
+        release();
+        Thread blocked = reader;
+        if (blocked != null) {
+            blocked.interrupt();
+        }
+    }
+
+    /** Whoever ends the process first releases; the other one waits until that is done. */
+    private synchronized void release() {
         Routing current = routing;
+        routing = null;
         if (current != null) {
             current.release();
         }
         log.flush();
-        exit.accept(status);
     }
 
     @Override
@@ -132,6 +147,11 @@ public final class McpProcess implements Routing.Host {
 
     @Override
     public void fail(RelayException failure) {
+        tell(failure);
+        exit.accept(1);
+    }
+
+    private void tell(RelayException failure) {
         log.log(
                 EventLog.Level.ERROR,
                 "nemo_relay.cli",
@@ -141,7 +161,7 @@ public final class McpProcess implements Routing.Host {
                 "daemon",
                 "error_kind",
                 failure.kind().word());
+        log.flush();
         err.println("nemo-relay daemon mcp: " + failure.getMessage());
-        end(1);
     }
 }

@@ -55,7 +55,7 @@ final class Harness implements AutoCloseable {
                 new Recorder(),
                 status::complete);
         Thread.ofPlatform().daemon().start(() -> read(fromProcess));
-        Thread.ofPlatform().daemon().start(process::run);
+        Thread.ofPlatform().daemon().start(() -> status.complete(process.run()));
     }
 
     /** Makes the script that plays {@code bin/nemo-relay}; it finds what it was given in {@code arguments} and {@code input}. */
@@ -125,7 +125,7 @@ final class Harness implements AutoCloseable {
     }
 
     void signal() {
-        process.end(0);
+        process.stop();
     }
 
     int exit() throws Exception {

@@ -9,18 +9,26 @@ import java.security.spec.X509EncodedKeySpec;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** Ed25519 over raw 32-byte public keys, by the runtime's own provider. Stateless; safe for any thread. */
+/**
+ * Ed25519 over raw 32-byte public keys. Stateless; safe for any thread.
+ *
+ * <p>The provider is named because a search through all of them loads classes that short-lived processes never use.
+ */
 public final class Signatures {
     public static final int PUBLIC_KEY_LENGTH = 32;
     public static final int SIGNATURE_LENGTH = 64;
-    private static final String ALGORITHM = "Ed25519";
+    /** The name of the algorithm. */
+    public static final String ALGORITHM = "Ed25519";
+    /** The provider in {@code java.base} that has it. */
+    public static final String PROVIDER = "SunEC";
+
     private static final byte[] X509_PREFIX = HexFormat.of().parseHex("302a300506032b6570032100");
 
     private Signatures() {}
 
     public static Octets sign(PrivateKey key, byte[] message) {
         try {
-            Signature signature = Signature.getInstance(ALGORITHM);
+            Signature signature = Signature.getInstance(ALGORITHM, PROVIDER);
             signature.initSign(key);
             signature.update(message);
             return Octets.of(signature.sign());
@@ -35,7 +43,7 @@ public final class Signatures {
             return false;
         }
         try {
-            Signature verifier = Signature.getInstance(ALGORITHM);
+            Signature verifier = Signature.getInstance(ALGORITHM, PROVIDER);
             verifier.initVerify(publicKey(publicKey));
             verifier.update(message);
             return verifier.verify(signature.bytes());
@@ -47,6 +55,6 @@ public final class Signatures {
     private static PublicKey publicKey(Octets raw) throws GeneralSecurityException {
         byte[] encoded = Arrays.copyOf(X509_PREFIX, X509_PREFIX.length + PUBLIC_KEY_LENGTH);
         System.arraycopy(raw.bytes(), 0, encoded, X509_PREFIX.length, PUBLIC_KEY_LENGTH);
-        return KeyFactory.getInstance(ALGORITHM).generatePublic(new X509EncodedKeySpec(encoded));
+        return KeyFactory.getInstance(ALGORITHM, PROVIDER).generatePublic(new X509EncodedKeySpec(encoded));
     }
 }
