@@ -1,7 +1,8 @@
 # Sourced by ./run and ./test from the root of the repository: the JDK, and Maven as both call it.
 
-# Debian packages that the tests need beyond JDK 25, Maven and bash; ./test installs them as root under CI.
-test_packages=(util-linux iproute2)
+# What the tests call beyond JDK 25, Maven and bash, as command:package of Debian; ./test installs as root under CI what is
+# missing.
+test_commands=(unshare:util-linux setpriv:util-linux ip:iproute2 python3:python3 pip3:python3-pip npm:npm)
 
 die() {
     printf '%s\n' "$*" >&2
