@@ -5,13 +5,17 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.Outcome;
 
 /**
  * The bounded copy of one model request's answer. I/O threads call its methods in the order of the stream; each
  * copies and returns. Bytes come here before they go on to the client, so what the client does next is recorded after
  * them.
  */
-public final class ObservedCall {
+public final class ObservedCall implements ExchangeListener {
     private static final int MAX_FRAMES = 32;
     private static final int FRAME_BYTES = 64 * 1024;
     private static final int FIRST_FRAME_BYTES = 2 * 1024;
@@ -52,18 +56,39 @@ public final class ObservedCall {
         this.limit = limit;
     }
 
-    /**
-     * The answer's head.
-     *
-     * @param contentType empty where there is none, as is {@code contentEncoding}
-     * @param length the body's length in bytes, negative where the head does not tell
-     */
-    public synchronized void head(int status, String contentType, String contentEncoding, long length) {
+    @Override
+    public void responseHead(int status, HttpFields headers) {
+        head(
+                status,
+                text(headers, HttpHeader.CONTENT_TYPE),
+                text(headers, HttpHeader.CONTENT_ENCODING),
+                headers.getLongField(HttpHeader.CONTENT_LENGTH));
+    }
+
+    @Override
+    public void responseBytes(ByteBuffer bytes) {
+        bytes(bytes);
+    }
+
+    @Override
+    public void end(Outcome outcome) {
+        end(
+                switch (outcome) {
+                    case Outcome.Completed completed -> Terminal.COMPLETE;
+                    case Outcome.ClientCancelled cancelled -> Terminal.CANCELLED;
+                    case Outcome.UploadAborted aborted -> Terminal.CANCELLED;
+                    case Outcome.BodyBroken broken -> Terminal.BODY_ERROR;
+                    case Outcome.BeforeHead failed -> Terminal.UNKNOWN;
+                });
+    }
+
+    /** @param length negative where the head does not tell */
+    synchronized void head(int status, String contentType, String contentEncoding, long length) {
         head = Optional.of(new Head(status, contentType, contentEncoding, length));
     }
 
     /** Bytes of the answer's body; the buffer's position stays. */
-    public synchronized void bytes(ByteBuffer bytes) {
+    synchronized void bytes(ByteBuffer bytes) {
         if (truncated) {
             return;
         }
@@ -94,7 +119,7 @@ public final class ObservedCall {
     }
 
     /** The exchange is over; later calls change nothing. */
-    public synchronized void end(Terminal how) {
+    synchronized void end(Terminal how) {
         if (terminal.isEmpty()) {
             terminal = Optional.of(how);
             endedAt = Instant.now();
@@ -158,5 +183,10 @@ public final class ObservedCall {
             scheduled = true;
             events.schedule(this);
         }
+    }
+
+    private static String text(HttpFields headers, HttpHeader name) {
+        String value = headers.get(name);
+        return value == null ? "" : value;
     }
 }

@@ -1,7 +1,7 @@
 package org.nemorelay.worker.internal.observe;
 
 /** How the copy of an answer ended. */
-public enum Terminal {
+enum Terminal {
     /** Read to its end. */
     COMPLETE("complete"),
     /** The provider broke it off. */

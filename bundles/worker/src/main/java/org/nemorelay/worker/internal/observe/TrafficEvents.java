@@ -5,11 +5,15 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.plugin.api.Event;
@@ -79,13 +83,29 @@ public final class TrafficEvents {
     }
 
     /**
-     * A model request that is about to be sent on.
+     * A provider request that is about to be sent on.
      *
      * @param path without a query
-     * @param headers the harness's, names in lower case; of several equal names the last counts
-     * @return what takes the copy of its answer; empty when nobody observes, or the path is not recorded
+     * @param headers the harness's; of several equal names the last counts
+     * @return what takes the copy of its answer; {@link ExchangeListener#NONE} when nobody observes, or the path is not
+     *     recorded
      */
-    public Optional<ObservedCall> call(String path, Map<String, String> headers) {
+    public ExchangeListener exchange(String path, HttpFields headers) {
+        if (ModelApi.ofPath(path).isEmpty() || !plugins.get().observed()) {
+            return ExchangeListener.NONE;
+        }
+        Map<String, String> copy = new TreeMap<>();
+        for (HttpField field : headers) {
+            if (field.getValue() != null) {
+                copy.put(field.getLowerCaseName(), field.getValue());
+            }
+        }
+        Optional<ObservedCall> call = call(path, copy);
+        return call.isPresent() ? call.get() : ExchangeListener.NONE;
+    }
+
+    /** @param headers names in lower case */
+    Optional<ObservedCall> call(String path, Map<String, String> headers) {
         Optional<ModelApi> api = ModelApi.ofPath(path);
         if (api.isEmpty() || !plugins.get().observed()) {
             return Optional.empty();

@@ -1,0 +1,61 @@
+package org.nemorelay.worker.internal.observe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.eclipse.jetty.http.HttpFields;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.Outcome;
+import org.nemorelay.json.JsonObject;
+
+class ExchangesAreObservedTest {
+    private static final byte[] PART = "{\"id\":\"c".getBytes(StandardCharsets.UTF_8);
+
+    private record Ending(Outcome outcome, String terminal, String code) {}
+
+    static Ending[] endings() {
+        return new Ending[] {
+            new Ending(new Outcome.Completed(200), "complete", "OK"),
+            new Ending(new Outcome.ClientCancelled(), "cancelled", "OK"),
+            new Ending(new Outcome.BodyBroken("reset"), "body_error", "ERROR"),
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("endings")
+    void outcomesBecomeTerminals(Ending ending) throws Exception {
+        Recorder recorder = new Recorder();
+        TrafficEvents events = recorder.events(Map.of(), 1000);
+        HttpFields request =
+                HttpFields.build().add("X-Twice", "1").add("X-Twice", "2").add("Authorization", "Bearer k");
+        ExchangeListener exchange = events.exchange("/v1/chat/completions", request);
+        exchange.responseHead(200, HttpFields.build().add("Content-Type", "application/json"));
+        ByteBuffer bytes = ByteBuffer.wrap(PART).asReadOnlyBuffer();
+        exchange.responseBytes(bytes);
+        assertEquals(PART.length, bytes.remaining(), "the buffer is only lent");
+        exchange.end(ending.outcome());
+        events.close("end", 10_000);
+
+        JsonObject headers =
+                recorder.only("openai.chat_completions", "start").object("data").object("headers");
+        assertEquals("2", headers.string("x-twice"));
+        assertEquals(false, headers.has("authorization"));
+        JsonObject metadata = recorder.only("openai.chat_completions", "end").object("metadata");
+        assertEquals(
+                ending.terminal(), metadata.object("daemon_worker_observation").string("terminal"));
+        assertEquals(ending.code(), metadata.string("otel.status_code"));
+    }
+
+    @Test
+    void otherPathsCostNothing() throws Exception {
+        TrafficEvents events = new Recorder().events(Map.of(), 1000);
+        assertSame(ExchangeListener.NONE, events.exchange("/v1/models", HttpFields.EMPTY));
+        events.close("end", 10_000);
+    }
+}
