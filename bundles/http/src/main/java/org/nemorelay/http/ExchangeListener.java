@@ -13,6 +13,11 @@ public interface ExchangeListener {
     /** Sees nothing and costs nothing. */
     ExchangeListener NONE = new ExchangeListener() {};
 
+    /** Whether to call {@link #requestBytes} and {@link #responseBytes}; asked once, before the exchange begins. */
+    default boolean wantsBytes() {
+        return false;
+    }
+
     /** Bytes of the request's body that were read from the client; read-only. */
     default void requestBytes(ByteBuffer bytes) {}
 

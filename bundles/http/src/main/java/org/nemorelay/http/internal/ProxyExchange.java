@@ -58,7 +58,7 @@ final class ProxyExchange extends IteratingCallback
     private final FailureAnswer failures;
     private final Scheduler scheduler;
     private final ByteBufferPool buffers;
-    private final boolean observed;
+    private final boolean bytesWanted;
 
     private final AtomicReference<Outcome> outcome = new AtomicReference<>();
     private final AtomicBoolean headDecided = new AtomicBoolean();
@@ -101,7 +101,7 @@ final class ProxyExchange extends IteratingCallback
         this.failures = failures;
         this.scheduler = scheduler;
         this.buffers = buffers;
-        this.observed = listener != ExchangeListener.NONE;
+        this.bytesWanted = listener.wantsBytes();
     }
 
     void start(UpstreamClient client) {
@@ -166,9 +166,8 @@ final class ProxyExchange extends IteratingCallback
 
     private void uploaded() {
         uploaded = true;
-        if (observed) {
-            listener.requestEnd();
-        }
+        listener.requestEnd();
+
         if (watched != null) {
             watched.watch(() -> clientFailed(new IOException("the client closed the connection")));
         }
@@ -215,7 +214,7 @@ final class ProxyExchange extends IteratingCallback
                 }
                 return chunk;
             }
-            if (observed && chunk.hasRemaining()) {
+            if (bytesWanted && chunk.hasRemaining()) {
                 listener.requestBytes(chunk.getByteBuffer().asReadOnlyBuffer());
             }
             left -= chunk.remaining();
@@ -331,9 +330,7 @@ final class ProxyExchange extends IteratingCallback
                 headers.remove(HttpHeader.CONTENT_LENGTH);
             }
         }
-        if (observed) {
-            listener.responseHead(head.getStatus(), headers);
-        }
+        listener.responseHead(head.getStatus(), headers);
     }
 
     @Override
@@ -373,14 +370,12 @@ final class ProxyExchange extends IteratingCallback
         unwatch();
         Outcome end = outcome.get();
         if (end instanceof Outcome.BeforeHead failure) {
-            if (observed) {
-                listener.end(end);
-            }
+            listener.end(end);
+
             failures.write(failure, response, callback);
         } else {
-            if (observed) {
-                listener.end(end);
-            }
+            listener.end(end);
+
             callback.failed(cause);
         }
     }
@@ -397,7 +392,7 @@ final class ProxyExchange extends IteratingCallback
             held = null;
             if (chunk == null) {
                 chunk = source.read();
-                if (observed && chunk != null && chunk.hasRemaining()) {
+                if (bytesWanted && chunk != null && chunk.hasRemaining()) {
                     listener.responseBytes(chunk.getByteBuffer().asReadOnlyBuffer());
                 }
             }
@@ -516,9 +511,8 @@ final class ProxyExchange extends IteratingCallback
         upstream.abort(cause);
         if (ended.compareAndSet(false, true)) {
             unwatch();
-            if (observed) {
-                listener.end(outcome.get());
-            }
+            listener.end(outcome.get());
+
             callback.failed(cause);
         }
     }
@@ -537,9 +531,8 @@ final class ProxyExchange extends IteratingCallback
     private void half() {
         if (awaited.decrementAndGet() == 0 && ended.compareAndSet(false, true)) {
             unwatch();
-            if (observed) {
-                listener.end(outcome.get());
-            }
+            listener.end(outcome.get());
+
             callback.succeeded();
         }
     }

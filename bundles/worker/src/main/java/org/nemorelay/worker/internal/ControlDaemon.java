@@ -1,0 +1,67 @@
+package org.nemorelay.worker.internal;
+
+import java.util.List;
+import java.util.Optional;
+import org.nemorelay.control.ControlClient;
+import org.nemorelay.control.ControlListener;
+import org.nemorelay.control.WorkerRegistration;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.control.Capabilities;
+import org.nemorelay.protocol.control.GenerationGrant;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.protocol.control.SessionPayload;
+
+/** {@link Daemon} over the control socket. For the worker's thread. */
+final class ControlDaemon implements Daemon {
+    private final ControlClient client;
+    private Optional<GenerationGrant> generation = Optional.empty();
+
+    ControlDaemon(ControlClient client) {
+        this.client = client;
+    }
+
+    @Override
+    public String workerId() {
+        return client.instanceId();
+    }
+
+    @Override
+    public Link register(String endpoint, LaunchGrant grant, ControlListener listener) {
+        return linked(client.registerWorker(endpoint, grant, Optional.empty(), listener));
+    }
+
+    @Override
+    public Link recover(String endpoint, ControlListener listener) {
+        return linked(client.recoverWorker(endpoint, Optional.empty(), generation.orElseThrow(), listener));
+    }
+
+    private Link linked(WorkerRegistration registration) {
+        generation = Optional.of(registration.generationGrant());
+        return new SessionLink(workerId(), registration);
+    }
+
+    private record SessionLink(String workerId, WorkerRegistration registration) implements Link {
+        @Override
+        public Secret dataToken() {
+            return registration.dataToken();
+        }
+
+        @Override
+        public void ready() {
+            registration.session().request(new SessionPayload.Ready(workerId));
+        }
+
+        @Override
+        public void report(List<PluginReport> plugins) {
+            if (registration.session().daemon().offers(Capabilities.PEER)) {
+                registration.session().request(new SessionPayload.ReportPlugins(plugins));
+            }
+        }
+
+        @Override
+        public void close() {
+            registration.session().close();
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package org.nemorelay.worker.internal;
+
+import java.util.List;
+import org.nemorelay.control.ControlListener;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.Secret;
+
+/** The daemon as a worker's life needs it. Calls wait for the daemon, 5 s at most, and fail as {@link RelayException}s. */
+interface Daemon {
+    /** This worker's id, one for its whole life. */
+    String workerId();
+
+    /** The first registration, with the grant. */
+    Link register(String endpoint, LaunchGrant grant, ControlListener listener);
+
+    /** A registration after a lost connection; there has been one before. */
+    Link recover(String endpoint, ControlListener listener);
+
+    /** One control connection. */
+    interface Link extends AutoCloseable {
+        /** What the daemon's requests carry from its next probe on. */
+        Secret dataToken();
+
+        /** Has the daemon probe and publish this worker. */
+        void ready();
+
+        /** Tells about the plugins, if the daemon cares to hear it. */
+        void report(List<PluginReport> plugins);
+
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,231 @@
+package org.nemorelay.worker.internal;
+
+import java.util.Optional;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.Promise;
+import org.nemorelay.http.Answers;
+import org.nemorelay.http.Destination;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.FailureAnswer;
+import org.nemorelay.http.Forwarder;
+import org.nemorelay.http.HeaderEdit;
+import org.nemorelay.http.HeaderRules;
+import org.nemorelay.http.Route;
+import org.nemorelay.http.Upstreams;
+import org.nemorelay.http.WireProtocol;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonException;
+import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.ControlPaths;
+
+/**
+ * The worker's HTTP surface: the daemon's probe, hooks and provider requests, each with the worker's token (relay-daemon
+ * 7). Runs on I/O threads and never blocks.
+ */
+final class DataPlane extends Handler.Abstract.NonBlocking {
+    /** Larger hooks are read as JSON elsewhere than on the I/O thread. */
+    private static final int INLINE_JSON = 64 * 1024;
+
+    private static final HttpField NO_STORE = new HttpField(HttpHeader.CACHE_CONTROL, "no-store");
+    private static final HttpField ALLOW_GET = new HttpField(HttpHeader.ALLOW, "GET,HEAD");
+    private static final HttpField PASS_THROUGH = new HttpField(Headers.WORKER_ROUTE_FAILURE, "pass-through");
+    private static final HeaderEdit UNCACHED = headers -> headers.put(NO_STORE);
+    /** Every failure of a provider is a 502 here; the daemon has a deadline of its own. */
+    private static final FailureAnswer BAD_GATEWAY =
+            (failure, response, callback) -> Answers.gatewayError(response, callback, 502, failure.reason());
+
+    private static final FailureAnswer BAD_GATEWAY_UNCACHED =
+            (failure, response, callback) -> Answers.gatewayError(response, callback, 502, failure.reason(), NO_STORE);
+
+    private final Admission admission;
+    private final Forwarder forwarder;
+    private final Upstreams upstreams;
+    private final Observation observation;
+    private final UpstreamFailureLog failures;
+    private final long maxHookBytes;
+    private final long headTimeoutMs;
+
+    DataPlane(
+            Admission admission,
+            Forwarder forwarder,
+            Upstreams upstreams,
+            Observation observation,
+            UpstreamFailureLog failures,
+            long maxHookBytes,
+            long headTimeoutMs) {
+        this.admission = admission;
+        this.forwarder = forwarder;
+        this.upstreams = upstreams;
+        this.observation = observation;
+        this.failures = failures;
+        this.maxHookBytes = maxHookBytes;
+        this.headTimeoutMs = headTimeoutMs;
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        if (!admission.authentic(request.getHeaders())) {
+            Answers.error(response, callback, 401, "invalid daemon worker credential");
+            return true;
+        }
+        String path = request.getHttpURI().getPath();
+        if (path.equals(ControlPaths.WORKER_READY)) {
+            probe(request, response, callback);
+            return true;
+        }
+        switch (admission.enter()) {
+            case ENTER -> admitted(path, request, response, new Leaving(callback, admission));
+            case PASS_BY -> Answers.error(response, callback, 503, "the worker takes no requests now", PASS_THROUGH);
+            case STOPPING -> Answers.error(response, callback, 503, "the worker is stopping");
+        }
+        return true;
+    }
+
+    private void probe(Request request, Response response, Callback callback) {
+        if (!request.getMethod().equals("GET") && !request.getMethod().equals("HEAD")) {
+            Answers.empty(response, callback, 405, ALLOW_GET);
+        } else if (admission.probe(request.getHeaders())) {
+            response.setStatus(204);
+            callback.succeeded();
+        } else {
+            Answers.error(response, callback, 503, "the worker is not ready");
+        }
+    }
+
+    private void admitted(String path, Request request, Response response, Callback callback) {
+        Optional<Route> route = Route.of(path);
+        if (route.isEmpty()) {
+            Answers.empty(response, callback, 404);
+        } else if (!route.get().method().equals(request.getMethod())) {
+            Answers.empty(response, callback, 405);
+        } else {
+            switch (route.get()) {
+                case Route.Hook hook -> hook(hook.agent(), request, response, callback);
+                case Route.Provider provider -> provider(provider, path, request, response, callback);
+            }
+        }
+    }
+
+    // ---- providers
+
+    private void provider(Route.Provider route, String path, Request request, Response response, Callback callback) {
+        HttpFields headers = request.getHeaders();
+        String pathQuery = request.getHttpURI().getPathQuery();
+        Upstreams.Target target;
+        try {
+            Optional<String> named = Optional.ofNullable(headers.get(Headers.UPSTREAM_BASE_URL));
+            target = named.isPresent()
+                    ? upstreams.named(route, named.get(), pathQuery, headers)
+                    : upstreams.resolve(route, pathQuery, headers, true);
+        } catch (RelayException e) {
+            Answers.gatewayError(response, callback, e.kind().status(), e.getMessage());
+            return;
+        }
+        Destination destination = new Destination(
+                target.origin(),
+                WireProtocol.HTTP_1_1,
+                target.target(),
+                fields -> {
+                    HeaderRules.removePrivate(fields);
+                    target.headers().apply(fields);
+                },
+                route.modelCatalog() ? UNCACHED : HeaderEdit.NONE,
+                headTimeoutMs);
+        ExchangeListener listener = new ProviderExchange(route.family(), observation.exchange(path, headers), failures);
+        forwarder.forward(
+                request,
+                response,
+                callback,
+                destination,
+                listener,
+                route.modelCatalog() ? BAD_GATEWAY_UNCACHED : BAD_GATEWAY);
+    }
+
+    // ---- hooks
+
+    private void hook(Route.Agent agent, Request request, Response response, Callback callback) {
+        if (request.getLength() > maxHookBytes) {
+            tooLarge(response, callback);
+            return;
+        }
+        int limit = (int) Math.min(maxHookBytes, Integer.MAX_VALUE - 8);
+        Content.Source.asByteArrayAsync(
+                request,
+                limit,
+                Promise.Invocable.from(
+                        InvocationType.NON_BLOCKING,
+                        body -> read(agent, body, request, response, callback),
+                        failure -> unread(failure, response, callback)));
+    }
+
+    private void read(Route.Agent agent, byte[] body, Request request, Response response, Callback callback) {
+        if (body.length <= INLINE_JSON) {
+            answer(agent, body, response, callback);
+        } else {
+            request.getComponents().getExecutor().execute(() -> answer(agent, body, response, callback));
+        }
+    }
+
+    private void unread(Throwable failure, Response response, Callback callback) {
+        if (failure instanceof IllegalStateException) {
+            tooLarge(response, callback);
+        } else {
+            callback.failed(failure);
+        }
+    }
+
+    private void tooLarge(Response response, Callback callback) {
+        Answers.gatewayError(
+                response, callback, 413, "payload too large: hook payload exceeds the " + maxHookBytes + "-byte limit");
+    }
+
+    private void answer(Route.Agent agent, byte[] body, Response response, Callback callback) {
+        try {
+            Json.parse(body);
+        } catch (JsonException e) {
+            Answers.gatewayError(response, callback, 400, "invalid hook payload: " + e.getMessage());
+            return;
+        }
+        observation.hook(agentOf(agent), body);
+        Answers.json(response, callback, 200, agent.allowAnswer());
+    }
+
+    private static HookAgent agentOf(Route.Agent agent) {
+        return switch (agent) {
+            case CODEX -> HookAgent.CODEX;
+            case CLAUDE_CODE -> HookAgent.CLAUDE_CODE;
+            case PI -> HookAgent.PI;
+        };
+    }
+
+    /** A request is in flight until its callback completes. */
+    private static final class Leaving extends Callback.Nested {
+        private final Admission admission;
+
+        Leaving(Callback callback, Admission admission) {
+            super(callback);
+            this.admission = admission;
+        }
+
+        @Override
+        public void succeeded() {
+            super.succeeded();
+            admission.leave();
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            super.failed(cause);
+            admission.leave();
+        }
+    }
+}

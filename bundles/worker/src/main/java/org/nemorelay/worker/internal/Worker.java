@@ -1,0 +1,349 @@
+package org.nemorelay.worker.internal;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.nemorelay.control.ControlListener;
+import org.nemorelay.control.RetryPolicy;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.ProcessControl;
+
+/**
+ * A worker's life in one thread (relay-daemon 7): register, wait for the plugins, publish, serve, then drain. Everything
+ * that happens to it comes through one queue, so that whichever ending is first decides. Its last act is to close the
+ * control connection: the daemon starts no successor before.
+ */
+final class Worker implements Runnable {
+    static final String TARGET = "nemo_relay.daemon.worker";
+
+    /** How long a stop without a deadline of the daemon's waits for what is in flight. */
+    private static final long LONGEST_DRAIN_MS = 120_000;
+    /** How long observers may take to finish their records. */
+    private static final long OBSERVERS_MS = 5_000;
+
+    /** What the life depends on and its tests replace. */
+    interface Surroundings {
+        /** Opens the data plane. */
+        HttpListener listen();
+
+        /** Begins to observe: the plugins run. */
+        void observe();
+
+        /** Lets observers finish. */
+        void closeObservation(long millis) throws InterruptedException;
+    }
+
+    /** Why the worker ends, as the log says it. */
+    private enum Ending {
+        DRAINED("drained"),
+        DRAIN_DEADLINE("drain_deadline_reached"),
+        CONTROL_LOST("control_recovery_failed"),
+        SIGNAL("signal");
+
+        private final String word;
+
+        Ending(String word) {
+            this.word = word;
+        }
+    }
+
+    private sealed interface Happening {
+        record PluginsReady() implements Happening {}
+
+        record PluginsFailed(RelayException failure) implements Happening {}
+
+        record Drain(long deadlineNanos) implements Happening {}
+
+        record ControlLost(int session) implements Happening {}
+
+        record Stop() implements Happening {}
+    }
+
+    private final LaunchGrant grant;
+    private final Daemon daemon;
+    private final Admission admission;
+    private final PluginHost plugins;
+    private final Surroundings surroundings;
+    private final EventLog log;
+    private final ProcessControl process;
+    private final BlockingQueue<Happening> happenings = new LinkedBlockingQueue<>();
+    private volatile Optional<Thread> living = Optional.empty();
+
+    // Of the worker's own thread.
+    private int sessions;
+    private String endpoint = "";
+    private Optional<Daemon.Link> link = Optional.empty();
+
+    Worker(
+            LaunchGrant grant,
+            Daemon daemon,
+            Admission admission,
+            PluginHost plugins,
+            Surroundings surroundings,
+            EventLog log,
+            ProcessControl process) {
+        this.grant = grant;
+        this.daemon = daemon;
+        this.admission = admission;
+        this.plugins = plugins;
+        this.surroundings = surroundings;
+        this.log = log;
+        this.process = process;
+    }
+
+    /** Asks the worker to finish what is in flight and end. Any thread. */
+    void stop() {
+        happenings.add(new Happening.Stop());
+        // Registrations and recoveries are waited for elsewhere than at the queue.
+        living.ifPresent(Thread::interrupt);
+    }
+
+    @Override
+    public void run() {
+        living = Optional.of(Thread.currentThread());
+        try (HttpListener listener = surroundings.listen()) {
+            endpoint = "http://127.0.0.1:" + listener.port();
+            try {
+                live(listener);
+            } finally {
+                link.ifPresent(Daemon.Link::close);
+            }
+        } catch (RelayException e) {
+            if (endingAsked()) {
+                stopped(Ending.SIGNAL.word, Optional.empty());
+                process.exit(0);
+            } else {
+                stopped("startup_failed", Optional.of(e));
+                process.fail(e);
+            }
+        } catch (InterruptedException e) {
+            stopped(Ending.SIGNAL.word, Optional.empty());
+            process.exit(0);
+        } finally {
+            living = Optional.empty();
+        }
+    }
+
+    private void live(HttpListener listener) throws InterruptedException {
+        registered(RetryPolicy.worker(
+                RetryPolicy.deadline(), () -> daemon.register(endpoint, grant, new Control(++sessions))));
+        awaitPlugins();
+        if (!endingAsked()) {
+            surroundings.observe();
+            publish();
+            process.ready();
+            log.log(
+                    EventLog.Level.INFO,
+                    TARGET,
+                    "worker_ready",
+                    "Daemon worker is ready",
+                    "endpoint",
+                    endpoint,
+                    "worker_id",
+                    daemon.workerId());
+        }
+        Ending ending = serve();
+        listener.close(Duration.ZERO);
+        surroundings.closeObservation(OBSERVERS_MS);
+        link.ifPresent(Daemon.Link::close);
+        stopped(ending.word, Optional.empty());
+        process.exit(0);
+    }
+
+    /** Returns when the plugins run, or when something else has happened that is next in the queue. */
+    private void awaitPlugins() throws InterruptedException {
+        plugins.ready()
+                .whenComplete((done, failure) -> happenings.add(
+                        failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
+        switch (next()) {
+            case Happening.PluginsReady _ -> {}
+            case Happening.PluginsFailed failed -> throw failed.failure();
+            case Happening.ControlLost _ ->
+                throw new RelayException(
+                        FailureKind.UNAVAILABLE,
+                        "the control connection to the daemon was lost before the worker was ready");
+            case Happening.Drain drain -> happenings.add(drain);
+            case Happening.Stop stop -> happenings.add(stop);
+        }
+    }
+
+    private boolean endingAsked() {
+        return happenings.stream()
+                .anyMatch(happening -> happening instanceof Happening.Drain || happening instanceof Happening.Stop);
+    }
+
+    /** What comes next; the end of a connection that was replaced since, or never became a session, does not count. */
+    private Happening next() throws InterruptedException {
+        while (true) {
+            Happening happening;
+            try {
+                happening = happenings.take();
+            } catch (InterruptedException e) {
+                if (!endingAsked()) {
+                    throw e;
+                }
+                continue;
+            }
+            if (!(happening instanceof Happening.ControlLost lost) || lost.session() == sessions) {
+                return happening;
+            }
+        }
+    }
+
+    private Ending serve() throws InterruptedException {
+        while (true) {
+            switch (next()) {
+                case Happening.Drain drain -> {
+                    return drain(drain.deadlineNanos(), Ending.DRAINED);
+                }
+                case Happening.Stop _ -> {
+                    return drain(inFuture(LONGEST_DRAIN_MS), Ending.SIGNAL);
+                }
+                case Happening.ControlLost _ -> {
+                    if (!recovered()) {
+                        return drain(inFuture(LONGEST_DRAIN_MS), Ending.CONTROL_LOST);
+                    }
+                }
+                // Told before the ending that stopped the wait for them, or after it.
+                case Happening.PluginsReady _ -> {}
+                case Happening.PluginsFailed _ -> {}
+            }
+        }
+    }
+
+    /** Stops taking requests and waits for those in flight; the first ending decides, so the queue is not read again. */
+    private Ending drain(long deadlineNanos, Ending ending) {
+        admission.stop();
+        while (true) {
+            try {
+                boolean idle = admission.awaitIdle(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+                return idle || ending != Ending.DRAINED ? ending : Ending.DRAIN_DEADLINE;
+            } catch (InterruptedException e) {
+                // A second wish to stop changes nothing.
+            }
+        }
+    }
+
+    /** Comes back to the daemon within the time that it keeps this worker's generation (relay-daemon 5.8). */
+    private boolean recovered() {
+        long deadline = RetryPolicy.deadline();
+        admission.controlLost();
+        log.log(
+                EventLog.Level.WARN,
+                TARGET,
+                "worker_control_lost",
+                "Control connection to the daemon was lost; recovering");
+        try {
+            // A daemon that restarts refuses until the user's MCP process is back, so only its silence is final.
+            RetryPolicy.mcp(deadline, () -> {
+                registered(daemon.recover(endpoint, new Control(++sessions)));
+                publish();
+                return true;
+            });
+        } catch (RelayException e) {
+            log.log(
+                    EventLog.Level.WARN,
+                    TARGET,
+                    "worker_control_recovery_failed",
+                    "Control connection was not recovered: " + e.getMessage(),
+                    "error_kind",
+                    e.kind().word());
+            return false;
+        }
+        log.log(EventLog.Level.INFO, TARGET, "worker_control_restored", "Control connection to the daemon is restored");
+        return true;
+    }
+
+    private void registered(Daemon.Link registration) {
+        link = Optional.of(registration);
+        admission.issued(registration.dataToken());
+    }
+
+    /** The daemon probes, which opens admission, before it replies. */
+    private void publish() {
+        Daemon.Link current = link.orElseThrow();
+        current.ready();
+        try {
+            current.report(plugins.status().stream().map(Worker::report).toList());
+        } catch (RelayException e) {
+            // What it is for is a list in `status`: the worker serves without.
+            log.log(EventLog.Level.WARN, TARGET, "plugin_report_refused", e.getMessage());
+        }
+    }
+
+    private static PluginReport report(PluginStatus status) {
+        return new PluginReport(
+                status.kind(),
+                status.version(),
+                status.state().name().toLowerCase(java.util.Locale.ROOT),
+                status.file(),
+                status.reason());
+    }
+
+    private void stopped(String reason, Optional<RelayException> failure) {
+        boolean failed = failure.isPresent();
+        log.log(
+                failed ? EventLog.Level.ERROR : EventLog.Level.INFO,
+                TARGET,
+                "worker_stopped",
+                failed ? "Daemon worker failed: " + failure.get().getMessage() : "Daemon worker stopped",
+                fields(reason, failure));
+    }
+
+    private Object[] fields(String reason, Optional<RelayException> failure) {
+        return failure.<Object[]>map(e -> new Object[] {
+                    "worker_id",
+                    daemon.workerId(),
+                    "reason",
+                    reason,
+                    "outcome",
+                    "failure",
+                    "error_kind",
+                    e.kind().word()
+                })
+                .orElseGet(() -> new Object[] {"worker_id", daemon.workerId(), "reason", reason, "outcome", "success"});
+    }
+
+    private static RelayException relay(Throwable failure) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof RelayException relay
+                ? relay
+                : new RelayException(FailureKind.PLUGIN, "the plugins do not start: " + cause, cause);
+    }
+
+    private static long inFuture(long millis) {
+        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /** Hears one control session, of which there is one after another. */
+    private final class Control implements ControlListener {
+        private final int number;
+
+        Control(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public void drain(ServerEvent.Drain drain) {
+            // The relative limit: the clocks of two machines need not agree.
+            happenings.add(new Happening.Drain(inFuture(Math.clamp(drain.timeoutMs(), 0, LONGEST_DRAIN_MS))));
+        }
+
+        @Override
+        public void disconnected() {
+            happenings.add(new Happening.ControlLost(number));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package org.nemorelay.worker.internal;
+
+import java.io.InputStream;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http.HttpFields;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.control.ControlClient;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.HttpEngine;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.Upstreams;
+import org.nemorelay.identity.StateFolder;
+import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.Ids;
+import org.nemorelay.protocol.control.Role;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.ProcessControl;
+import org.nemorelay.worker.internal.observe.TrafficEvents;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Reference;
+
+/** The worker role of a process: reads the grant and runs a {@link Worker} until that ends or the role is stopped. */
+@Component(
+        service = {},
+        configurationPid = {WorkerConfiguration.PID, UpstreamConfiguration.PID, GatewayConfiguration.PID},
+        configurationPolicy = ConfigurationPolicy.REQUIRE)
+public final class WorkerRole {
+    private static final long NO_LIFE_MS = 1_000;
+
+    private final HttpEngine engine;
+    private final PluginHost plugins;
+    private final EventLog log;
+    private final ProcessControl process;
+    private final LaunchOptions options;
+    private final WorkerConfiguration worker;
+    private final UpstreamConfiguration upstream;
+    private final GatewayConfiguration gateway;
+    private final Ids ids = new Ids();
+    private final Thread thread;
+    private volatile Optional<Worker> life = Optional.empty();
+    private volatile boolean stopped;
+
+    @Activate
+    public WorkerRole(
+            @Reference HttpEngine engine,
+            @Reference PluginHost plugins,
+            @Reference EventLog log,
+            @Reference ProcessControl process,
+            @Reference LaunchOptions options,
+            WorkerConfiguration worker,
+            UpstreamConfiguration upstream,
+            GatewayConfiguration gateway) {
+        this.engine = engine;
+        this.plugins = plugins;
+        this.log = log;
+        this.process = process;
+        this.options = options;
+        this.worker = worker;
+        this.upstream = upstream;
+        this.gateway = gateway;
+        thread = Thread.ofPlatform().name("worker").daemon().unstarted(() -> run(System.in));
+        thread.start();
+    }
+
+    /** Finishes what is in flight, two minutes at most. */
+    @Deactivate
+    void stop() throws InterruptedException {
+        stopped = true;
+        if (life.isPresent()) {
+            life.get().stop();
+            thread.join();
+        } else {
+            // It may still wait for the grant, and a read of standard input cannot be interrupted.
+            thread.join(NO_LIFE_MS);
+        }
+    }
+
+    private void run(InputStream input) {
+        Worker alive;
+        try {
+            alive = prepare(input);
+        } catch (RelayException e) {
+            if (!stopped) {
+                process.fail(e);
+            }
+            return;
+        }
+        life = Optional.of(alive);
+        if (!stopped) {
+            alive.run();
+        }
+    }
+
+    private Worker prepare(InputStream input) {
+        LaunchGrant grant =
+                GrantReader.read(input, worker.bind(), worker.port(), optional(worker.advertise__address()));
+        if (!worker.bind().equals("127.0.0.1")) {
+            throw new RelayException(
+                    FailureKind.CONFIGURATION,
+                    "a worker for a daemon on another machine needs TLS, which this version does not have: use a"
+                            + " daemon on this machine");
+        }
+        DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
+        StateFolder state = StateFolder.of(options.environment());
+        String workerId = ids.uuid7();
+        ControlClient client =
+                new ControlClient(daemon, Role.WORKER, workerId, state.machineIdentity(), state.pins(), ids);
+        Admission admission = new Admission();
+        PluginObservation observation = new PluginObservation();
+        DataPlane dataPlane = new DataPlane(
+                admission,
+                engine.forwarder(),
+                // The user's environment names no provider and no key: the administrator's configuration does.
+                new Upstreams(settings(), Map.of()),
+                observation,
+                new UpstreamFailureLog(log, workerId, System::nanoTime),
+                gateway.max__hook__payload__bytes(),
+                TimeUnit.SECONDS.toMillis(upstream.response__timeout__secs()));
+        return new Worker(
+                grant,
+                new ControlDaemon(client),
+                admission,
+                plugins,
+                new Worker.Surroundings() {
+                    @Override
+                    public HttpListener listen() {
+                        return engine.listen(worker.bind(), worker.port(), server -> dataPlane);
+                    }
+
+                    @Override
+                    public void observe() {
+                        observation.start();
+                    }
+
+                    @Override
+                    public void closeObservation(long millis) throws InterruptedException {
+                        observation.close(millis);
+                    }
+                },
+                log,
+                process);
+    }
+
+    private Upstreams.Settings settings() {
+        return new Upstreams.Settings(
+                upstream.openai__base__url(),
+                upstream.openai__auth__header(),
+                upstream.anthropic__base__url(),
+                upstream.anthropic__auth__header(),
+                upstream.chatgpt__codex__base__url());
+    }
+
+    private static Optional<String> optional(String value) {
+        return value.isEmpty() ? Optional.empty() : Optional.of(value);
+    }
+
+    /** Observation begins when the plugins run, after the data plane was made. */
+    private final class PluginObservation implements Observation {
+        private volatile Optional<TrafficEvents> events = Optional.empty();
+
+        void start() {
+            events = Optional.of(new TrafficEvents(
+                    plugins::snapshot, plugins.configuration(), ids::uuid7, log, worker.observation__capture__bytes()));
+        }
+
+        void close(long millis) throws InterruptedException {
+            if (events.isPresent()) {
+                events.get().close("daemon_worker_shutdown", millis);
+            }
+        }
+
+        @Override
+        public void hook(HookAgent agent, byte[] payload) {
+            events.ifPresent(traffic -> traffic.hook(agent, payload));
+        }
+
+        @Override
+        public ExchangeListener exchange(String path, HttpFields headers) {
+            Optional<TrafficEvents> traffic = events;
+            return traffic.isPresent() ? traffic.get().exchange(path, headers) : ExchangeListener.NONE;
+        }
+    }
+}
