@@ -165,7 +165,16 @@ final class Routing implements Runnable {
 
     /** Registers before the deadline and says what the daemon wants first. */
     private Directive connect(long deadline) {
-        McpRegistration registration = RetryPolicy.mcp(deadline, new Attempt());
+        McpRegistration registration;
+        try {
+            registration = RetryPolicy.mcp(deadline, new Attempt());
+        } catch (RelayException e) {
+            if (RetryPolicy.definitiveForMcp(e.kind())) {
+                throw e;
+            }
+            throw new RelayException(
+                    e.kind(), e.getMessage() + "; the control reconnect grace period of 30 s expired", e);
+        }
         ControlSession previous = session;
         session = registration.session();
         if (previous != null) {
@@ -210,15 +219,7 @@ final class Routing implements Runnable {
         } else {
             shortLives = 0;
         }
-        try {
-            return connect(deadline);
-        } catch (RelayException e) {
-            if (RetryPolicy.definitiveForMcp(e.kind())) {
-                throw e;
-            }
-            throw new RelayException(
-                    e.kind(), "the control reconnect grace period of 30 s expired: " + e.getMessage(), e);
-        }
+        return connect(deadline);
     }
 
     /** Does what the daemon wants; returns what it wants next, where doing it failed. */
