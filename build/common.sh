@@ -9,6 +9,15 @@ die() {
     exit 1
 }
 
+lock_build() { # one build at a time; held until this shell ends
+    mkdir -p target
+    exec 9> target/build.lock
+    flock -n 9 || {
+        echo "waiting for another build of this folder" >&2
+        flock 9
+    }
+}
+
 is_jdk25() {
     [ -x "$1/bin/javac" ] && [ -x "$1/bin/jlink" ] && grep -q '^JAVA_VERSION="25[."]' "$1/release" 2> /dev/null
 }
