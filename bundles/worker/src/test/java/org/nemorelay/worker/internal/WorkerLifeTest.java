@@ -1,0 +1,323 @@
+package org.nemorelay.worker.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.eclipse.jetty.http.HttpFields;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nemorelay.control.ControlListener;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.Snapshot;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.telemetry.ProcessControl;
+
+/** The order of a worker's life and its endings (relay-daemon 7). */
+@Timeout(30)
+final class WorkerLifeTest {
+    private final List<String> acts = new CopyOnWriteArrayList<>();
+    private final MemoryLog log = new MemoryLog();
+    private final Admission admission = new Admission();
+    private final FakeDaemon daemon = new FakeDaemon();
+    private final CompletableFuture<Void> plugins = new CompletableFuture<>();
+    private final Worker worker = new Worker(
+            new LaunchGrant("a", "t", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty()),
+            daemon,
+            admission,
+            new FakePlugins(),
+            new FakeSurroundings(),
+            log,
+            new FakeProcess());
+    private final Thread thread = new Thread(worker, "worker under test");
+
+    @BeforeEach
+    void start() {
+        thread.start();
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        worker.stop();
+        while (admission.inFlight() > 0) {
+            admission.leave();
+        }
+        thread.join(5_000);
+        assertTrue(!thread.isAlive(), "the worker's thread did not end");
+    }
+
+    private void serving() {
+        plugins.complete(null);
+        Awaiting.await("ready", () -> acts.contains("process ready"));
+    }
+
+    private void drain(long millis) {
+        daemon.listeners.getLast().drain(new ServerEvent.Drain("d", daemon.workerId(), -1, millis));
+    }
+
+    private void ended() throws Exception {
+        thread.join(10_000);
+        assertTrue(!thread.isAlive(), "still alive after " + acts);
+    }
+
+    @Test
+    void publishesWhenThePluginsRun() throws Exception {
+        Awaiting.await("registered", () -> acts.contains("register http://127.0.0.1:4711"));
+        assertEquals(List.of("listen", "register http://127.0.0.1:4711"), acts);
+        serving();
+        drain(1_000);
+        ended();
+        assertEquals(
+                List.of(
+                        "listen",
+                        "register http://127.0.0.1:4711",
+                        "observe",
+                        "ready",
+                        "report 1",
+                        "process ready",
+                        "listener closed",
+                        "observation closed",
+                        "link 1 closed",
+                        "exit 0"),
+                acts.stream().distinct().toList());
+        assertEquals(
+                List.of(
+                        "worker_ready endpoint=http://127.0.0.1:4711 worker_id=w",
+                        "worker_stopped worker_id=w reason=drained outcome=success"),
+                log.lines);
+    }
+
+    @Test
+    void drainWaitsForWhatIsInFlight() throws Exception {
+        serving();
+        enter();
+        drain(20_000);
+        Awaiting.await("stopped admitting", this::stopping);
+        assertTrue(thread.isAlive());
+        assertTrue(acts.stream().noneMatch(act -> act.contains("closed")), "" + acts);
+        admission.leave();
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=drained"), "" + log.lines);
+    }
+
+    @Test
+    void theFirstDeadlineWins() throws Exception {
+        serving();
+        enter();
+        drain(50);
+        drain(20_000);
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=drain_deadline_reached"), "" + log.lines);
+        assertTrue(acts.contains("exit 0"));
+    }
+
+    @Test
+    void aSignalFinishesWhatIsInFlight() throws Exception {
+        serving();
+        enter();
+        worker.stop();
+        worker.stop();
+        Awaiting.await("stopped admitting", this::stopping);
+        admission.leave();
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=signal"), "" + log.lines);
+        assertTrue(acts.contains("exit 0"));
+    }
+
+    @Test
+    void aLostConnectionIsRecoveredWithAFreshToken() throws Exception {
+        serving();
+        daemon.refusals = 2;
+        daemon.listeners.getFirst().disconnected();
+        Awaiting.await("restored", () -> log.events().contains("worker_control_restored"));
+        assertEquals(Admission.Verdict.ENTER, admission.enter());
+        admission.leave();
+        // What an earlier connection still has to say means nothing.
+        daemon.listeners.getFirst().disconnected();
+        drain(1_000);
+        ended();
+        assertEquals(
+                List.of("worker_ready", "worker_control_lost", "worker_control_restored", "worker_stopped"),
+                log.events());
+    }
+
+    @Test
+    void aFailedStartOfThePluginsIsAFailureOfTheProcess() throws Exception {
+        plugins.completeExceptionally(new RelayException(FailureKind.PLUGIN, "kind x is unknown"));
+        ended();
+        assertTrue(acts.contains("fail kind x is unknown"), "" + acts);
+        assertTrue(acts.contains("link 1 closed"), "" + acts);
+        assertTrue(log.lines.getLast().contains("outcome=failure error_kind=plugin"), "" + log.lines);
+    }
+
+    @Test
+    void aLossBeforeReadyIsAFailure() throws Exception {
+        Awaiting.await("registered", () -> !daemon.listeners.isEmpty());
+        daemon.listeners.getFirst().disconnected();
+        ended();
+        assertTrue(acts.stream().anyMatch(act -> act.startsWith("fail the control connection")), "" + acts);
+    }
+
+    @Test
+    void aDrainBeforeReadyEndsWell() throws Exception {
+        Awaiting.await("registered", () -> !daemon.listeners.isEmpty());
+        drain(1_000);
+        ended();
+        assertTrue(acts.contains("exit 0"), "" + acts);
+        assertTrue(!acts.contains("ready"), "" + acts);
+    }
+
+    private boolean stopping() {
+        Admission.Verdict verdict = admission.enter();
+        if (verdict == Admission.Verdict.ENTER) {
+            admission.leave();
+        }
+        return verdict == Admission.Verdict.STOPPING;
+    }
+
+    private void enter() {
+        assertEquals(Admission.Verdict.ENTER, admission.enter());
+    }
+
+    /** Probes by itself in {@code ready}. */
+    private final class FakeDaemon implements Daemon {
+        final List<ControlListener> listeners = new CopyOnWriteArrayList<>();
+        volatile int refusals;
+
+        @Override
+        public String workerId() {
+            return "w";
+        }
+
+        @Override
+        public Link register(String endpoint, LaunchGrant grant, ControlListener listener) {
+            acts.add("register " + endpoint);
+            return link(listener);
+        }
+
+        @Override
+        public Link recover(String endpoint, ControlListener listener) {
+            if (refusals-- > 0) {
+                listener.disconnected();
+                throw new RelayException(FailureKind.CONFLICT, "not yet");
+            }
+            return link(listener);
+        }
+
+        private Link link(ControlListener listener) {
+            listeners.add(listener);
+            int number = listeners.size();
+            return new Link() {
+                @Override
+                public Secret dataToken() {
+                    return new Secret("token " + number);
+                }
+
+                @Override
+                public void ready() {
+                    acts.add("ready");
+                    HttpFields.Mutable fields = HttpFields.build().add("x-nemo-relay-worker-token", "token " + number);
+                    assertTrue(admission.authentic(fields) && admission.probe(fields));
+                }
+
+                @Override
+                public void report(List<PluginReport> reported) {
+                    acts.add("report " + reported.size());
+                }
+
+                @Override
+                public void close() {
+                    acts.add("link " + number + " closed");
+                }
+            };
+        }
+    }
+
+    private final class FakePlugins implements PluginHost {
+        @Override
+        public CompletionStage<Void> ready() {
+            return plugins;
+        }
+
+        @Override
+        public List<PluginStatus> status() {
+            return List.of(new PluginStatus("k", "1", PluginStatus.State.ACTIVE, "f", ""));
+        }
+
+        @Override
+        public Map<String, Object> configuration() {
+            return Map.of();
+        }
+
+        @Override
+        public Snapshot snapshot() {
+            return new Snapshot(new ArrayList<>());
+        }
+    }
+
+    private final class FakeSurroundings implements Worker.Surroundings {
+        @Override
+        public HttpListener listen() {
+            acts.add("listen");
+            return new HttpListener() {
+                @Override
+                public int port() {
+                    return 4711;
+                }
+
+                @Override
+                public void close(Duration grace) {
+                    acts.add("listener closed");
+                }
+
+                @Override
+                public void close() {
+                    acts.add("listener closed");
+                }
+            };
+        }
+
+        @Override
+        public void observe() {
+            acts.add("observe");
+        }
+
+        @Override
+        public void closeObservation(long millis) {
+            acts.add("observation closed");
+        }
+    }
+
+    private final class FakeProcess implements ProcessControl {
+        @Override
+        public void ready() {
+            acts.add("process ready");
+        }
+
+        @Override
+        public void fail(RelayException failure) {
+            acts.add("fail " + failure.getMessage());
+        }
+
+        @Override
+        public void exit(int status) {
+            acts.add("exit " + status);
+        }
+    }
+}
