@@ -46,6 +46,8 @@ final class Demo {
     private static final String HOOK = "hook";
     private static final String STOP = "stop";
 
+    private static final List<String> BACK = List.of("provider", "worker", "daemon", "harness");
+
     private static final Duration STARTED = Duration.ofSeconds(60);
     private static final Duration SHORT = Duration.ofSeconds(15);
 
@@ -82,13 +84,16 @@ final class Demo {
                 "--port",
                 Integer.toString(port));
         await("the daemon", STARTED, daemon, () -> answered(daemonPaths::health));
-        hop(START, "daemon", "daemon", "serves at " + address);
+        hop(START, List.of("daemon"), "serves at " + address);
 
         Scene.Child mcp = scene.start(
                 "mcp", Map.of("NEMO_RELAY_CLIENT_TOKEN", token), "daemon", "mcp", "--daemon-address", address);
         initialize(mcp);
         String worker = await("a ready worker", STARTED, mcp, this::readyWorker);
-        hop(START, "daemon", "worker", "worker " + worker + " proved itself and is ready; mcp had started it");
+        hop(
+                START,
+                List.of("mcp", "worker", "daemon"),
+                "worker " + worker + ", started by mcp, has proved itself and is ready");
 
         request();
         hook();
@@ -148,7 +153,7 @@ final class Demo {
             throw new DemoFailure("mcp did not answer initialize", e);
         }
         write(in, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-        hop(START, "harness", "mcp", "initialize is answered: mcp has registered the session with the daemon");
+        hop(START, List.of("harness", "mcp", "daemon"), "initialize is answered: the session is registered");
     }
 
     private Optional<String> readyWorker() {
@@ -169,7 +174,7 @@ final class Demo {
                 + "\"messages\":[{\"role\":\"user\",\"content\":\"Say hello\"}]}";
         StringBuilder text = new StringBuilder();
         try (StreamedRequest stream = new StreamedRequest(port, head, body)) {
-            hop(REQUEST, "harness", "daemon", "POST /v1/messages with the client token");
+            hop(REQUEST, List.of("harness", "daemon"), "POST /v1/messages with the client token");
             int status = stream.status();
             JsonObject first = stream.event();
             double firstMillis = millis();
@@ -178,6 +183,7 @@ final class Demo {
                     .flatMap(workers -> workers.objects("workers").stream())
                     .mapToLong(worker -> worker.integer("in_flight", 0, Long.MAX_VALUE))
                     .sum();
+            double countedMillis = millis();
             provider.goOn();
             JsonObject event = first;
             while (!event.string("type").equals("message_stop")) {
@@ -191,32 +197,28 @@ final class Demo {
             for (Provider.Received seen : received) {
                 hops.add(new Hop(
                         REQUEST,
-                        seen.target().startsWith("/" + BEHIND_WORKER + "/") ? "worker" : "daemon",
-                        "provider",
+                        List.of(seen.target().startsWith("/" + BEHIND_WORKER + "/") ? "worker" : "daemon", "provider"),
                         "the provider sees POST " + seen.target(),
                         (seen.nanos() - phaseNanos) / 1e6));
             }
             hops.add(new Hop(
                     REQUEST,
-                    "provider",
-                    "harness",
-                    "first event (" + first.string("type") + ") arrives; the provider withholds the rest",
+                    BACK,
+                    "first event (" + first.string("type") + "), while the provider withholds the rest",
                     firstMillis));
             hops.add(new Hop(
                     REQUEST,
-                    "daemon",
-                    "worker",
-                    "meanwhile the daemon counts " + inFlight + " request in flight at the worker",
-                    firstMillis));
-            hops.add(new Hop(
-                    REQUEST, "provider", "harness", "last event arrives; the text is \"" + text + "\"", lastMillis));
+                    List.of("daemon"),
+                    "meanwhile counts " + inFlight + " request in flight at the worker",
+                    countedMillis));
+            hops.add(new Hop(REQUEST, BACK, "last event; the text is \"" + text + "\"", lastMillis));
             check(status == 200, "the model request was answered " + status);
             check(inFlight == 1, "the daemon counted " + inFlight + " requests at the worker, not 1");
             check(text.toString().equals(String.join("", Provider.PIECES)), "the streamed text is not the provider's");
             checkProvider(received);
         }
-        recorded(REQUEST, "llm", "start", "the plugin has recorded the request");
-        recorded(REQUEST, "llm", "end", "the plugin has recorded the answer");
+        recorded(REQUEST, "llm", "start", List.of("daemon", "worker"), "the request");
+        recorded(REQUEST, "llm", "end", List.of("provider", "worker"), "the answer");
         sort(REQUEST);
     }
 
@@ -245,7 +247,7 @@ final class Demo {
                 "claude",
                 "--daemon-address",
                 address);
-        hop(HOOK, "harness", "hook process", "PreToolUse on standard input");
+        hop(HOOK, List.of("harness", "hook process"), "PreToolUse on standard input");
         write(
                 hook.process().getOutputStream(),
                 "{\"session_id\":\"" + SESSION + "\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
@@ -253,20 +255,27 @@ final class Demo {
         hook.process().getOutputStream().close();
         String answer = new String(hook.process().getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int status = hook.end(SHORT.toSeconds());
-        hop(HOOK, "hook process", "harness", "answer " + answer.strip() + ", exit status " + status);
+        hop(
+                HOOK,
+                List.of("worker", "daemon", "hook process", "harness"),
+                "answer " + answer.strip() + ", exit status " + status);
         check(status == 0, "the hook process ended with status " + status);
         check(answer.startsWith("{\"continue\":true"), "the hook was answered " + answer);
-        recorded(HOOK, "tool", "start", "the plugin has recorded the tool call that the hook announced");
+        recorded(HOOK, "tool", "start", List.of("hook process", "daemon", "worker"), "the tool call");
         sort(HOOK);
     }
 
-    /** The daemon answers a bypassed hook alike; only the worker's plugin can have made a record of it. */
-    private void recorded(String phase, String category, String end, String what) throws InterruptedException {
+    /** A bypassed hook is answered alike, so only the record of the worker's plugin proves its way. */
+    private void recorded(String phase, String category, String end, List<String> path, String what)
+            throws InterruptedException {
         try {
-            JsonObject record = await(what, SHORT, null, () -> records.scope(category, end));
+            JsonObject record = await("the record", SHORT, null, () -> records.scope(category, end));
             Duration since = Duration.between(phaseTime, Records.time(record));
             hops.add(new Hop(
-                    phase, "worker", "plugin", what + ": " + record.string("name") + " " + end, since.toNanos() / 1e6));
+                    phase,
+                    path,
+                    "plugin observability records " + what + ": " + record.string("name") + " " + end,
+                    since.toNanos() / 1e6));
         } catch (DemoFailure e) {
             problems.add("a record is missing: " + category + " " + end);
         }
@@ -276,12 +285,15 @@ final class Demo {
         begin();
         mcp.process().getOutputStream().close();
         int mcpStatus = mcp.end(SHORT.toSeconds());
-        hop(STOP, "harness", "mcp", "end of input; mcp released the session, exit status " + mcpStatus);
+        hop(
+                STOP,
+                List.of("harness", "mcp", "daemon"),
+                "end of input: the session is released, exit status " + mcpStatus);
         await("the worker's end", SHORT, null, () -> onlyTheDaemonRuns(daemon));
-        hop(STOP, "daemon", "worker", "no session is left: the worker was drained and has ended");
+        hop(STOP, List.of("daemon", "worker"), "no session is left: the worker was drained and has ended");
         daemon.process().destroy();
         int daemonStatus = daemon.end(SHORT.toSeconds());
-        hop(STOP, "demo", "daemon", "SIGTERM; exit status " + daemonStatus);
+        hop(STOP, List.of("daemon"), "SIGTERM; exit status " + daemonStatus);
         check(mcpStatus == 0, "mcp ended with status " + mcpStatus);
         check(daemonStatus == 0, "the daemon ended with status " + daemonStatus);
         check(scene.running().isEmpty(), "processes are left: " + scene.running());
@@ -302,8 +314,8 @@ final class Demo {
         return (System.nanoTime() - phaseNanos) / 1e6;
     }
 
-    private void hop(String phase, String from, String to, String what) {
-        hops.add(new Hop(phase, from, to, what, millis()));
+    private void hop(String phase, List<String> path, String what) {
+        hops.add(new Hop(phase, path, what, millis()));
     }
 
     /** By time within the phase; the other phases stay where they are. */

@@ -1,27 +1,26 @@
 package org.nemorelay.cli.internal.demo;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
  * One step of the demo, as somebody saw it.
  *
  * @param phase which part of the demo
- * @param from who acts
- * @param to on whom; the same as {@code from} where somebody acts alone
- * @param what what happens
- * @param millis since the phase began
+ * @param path who has it, in order; a single name where somebody acts alone
+ * @param what what is seen at the path's end
+ * @param millis when it is seen, since the phase began
  */
-record Hop(String phase, String from, String to, String what, double millis) {
+record Hop(String phase, List<String> path, String what, double millis) {
     String route() {
-        return from.equals(to) ? from : from + " -> " + to;
+        return String.join(" -> ", path);
     }
 
     Map<String, Object> json() {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("phase", phase);
-        json.put("from", from);
-        json.put("to", to);
+        json.put("path", path);
         json.put("what", what);
         json.put("ms", Math.round(millis * 1000) / 1000.0);
         return json;
