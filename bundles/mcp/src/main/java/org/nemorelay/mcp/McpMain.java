@@ -67,22 +67,17 @@ public final class McpMain {
                 end(process, main);
             }
         });
-        int status = process.run();
-        if (status != 0) {
-            Runtime.getRuntime().halt(status);
-        }
-        // Returning ends the JVM at once: every other thread is a daemon. halt() would wait 300 ms for each thread that
-        // is inside a system call, and there may be one that waits for a worker's end.
+        Runtime.getRuntime().halt(process.run());
     }
 
     /** To be asked to stop is no failure, while the JVM would report the signal's number. */
     private static void end(McpProcess process, Thread main) {
-        if (!main.isAlive()) {
-            return; // the JVM ends by itself
-        }
         process.stop();
         try {
-            main.join(READER_END_MS); // a thread inside read() delays halt()
+            // halt() waits 300 ms for every thread inside a system call. This one can be woken; one that waits for the
+            // end
+            // of a worker, of which this process is the parent, cannot.
+            main.join(READER_END_MS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
