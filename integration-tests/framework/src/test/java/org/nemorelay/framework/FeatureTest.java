@@ -8,8 +8,6 @@ import static org.ops4j.pax.exam.CoreOptions.junitBundles;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +20,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.Before;
 import org.junit.Test;
+import org.nemorelay.it.Distribution;
+import org.nemorelay.it.Relay;
 import org.nemorelay.launcher.RoleFrameworkFactory;
 import org.ops4j.pax.exam.Option;
 import org.osgi.framework.Bundle;
@@ -41,26 +41,24 @@ public abstract class FeatureTest {
     private BundleContext context;
     private ServiceComponentRuntime components;
 
-    /** Boots a role of the installed tree with a state folder of its own. A bundle that does not resolve fails the start. */
+    /**
+     * Boots a role of the installed tree with one plugin and a state folder of its own. A bundle that does not resolve
+     * fails the start.
+     */
     static Option[] role(String role, Map<String, String> flags) throws IOException {
         // A role may read its standard input, which in this process belongs to the test runner.
         System.setIn(new ByteArrayInputStream(new byte[0]));
         Path state = Files.createTempDirectory(Path.of("target"), role).toAbsolutePath();
+        Path home = Distribution.privateTree(state.resolve("tree"), "", Relay.observabilityToml(state));
         List<Option> options = new ArrayList<>(List.of(
                 frameworkProperty(RoleFrameworkFactory.ROLE).value(role),
-                frameworkProperty(RoleFrameworkFactory.HOME).value(System.getProperty("nemorelay.distribution")),
+                frameworkProperty(RoleFrameworkFactory.HOME).value(home.toString()),
                 frameworkProperty(RoleFrameworkFactory.ENVIRONMENT_PREFIX + "HOME")
                         .value(state.toString())));
         flags.forEach((name, value) -> options.add(
                 frameworkProperty(RoleFrameworkFactory.FLAG_PREFIX + name).value(value)));
         options.addAll(Arrays.asList(junitBundles()));
         return options.toArray(Option[]::new);
-    }
-
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     @Before
@@ -70,7 +68,11 @@ public abstract class FeatureTest {
     }
 
     @Test
-    public void everyBundleIsActive() {
+    public void everyBundleIsActive() throws Exception {
+        await("bundles that are not active", this::inactiveBundles, List.of());
+    }
+
+    private List<String> inactiveBundles() {
         List<String> others = new ArrayList<>();
         for (Bundle bundle : context.getBundles()) {
             boolean fragment = (bundle.adapt(BundleRevision.class).getTypes() & BundleRevision.TYPE_FRAGMENT) != 0;
@@ -78,7 +80,7 @@ public abstract class FeatureTest {
                 others.add(bundle + " state " + bundle.getState());
             }
         }
-        assertEquals(List.of(), others);
+        return others;
     }
 
     @Test
