@@ -14,6 +14,7 @@ import java.util.zip.ZipEntry;
 import org.nemorelay.launcher.internal.Feature.MavenId;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
+import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.connect.ConnectContent;
 import org.osgi.framework.connect.ConnectModule;
@@ -47,6 +48,11 @@ final class ClassPathBundles implements ModuleConnector {
                     "bundle " + id + " is not on the class path: there is no " + id.fileName() + ", install again");
         }
         return SCHEME + id.fileName();
+    }
+
+    /** Whether a bundle is one of the class path. */
+    static boolean holds(Bundle bundle) {
+        return bundle.getLocation().startsWith(SCHEME);
     }
 
     @Override

@@ -21,6 +21,7 @@ import org.osgi.framework.launch.Framework;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.log.LoggerFactory;
 
 /**
  * The launch arrangement of a role, the same in the shipped process and in tests: which bundles, from where, in which
@@ -37,7 +38,8 @@ public final class RoleFramework {
 
     /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
     private static final String SYSTEM_PACKAGES =
-            "org.slf4j;version=2.0,org.slf4j.spi;version=2.0,org.slf4j.event;version=2.0,org.slf4j.helpers;version=2.0";
+            "org.slf4j;version=2.0,org.slf4j.spi;version=2.0,org.slf4j.event;version=2.0,org.slf4j.helpers;version=2.0,"
+                    + "org.osgi.service.log;version=1.5";
 
     /** Class-path bundles share one class loader, in which ServiceLoader needs no mediator: the framework stands in for it. */
     private static final String SYSTEM_CAPABILITIES =
@@ -97,6 +99,7 @@ public final class RoleFramework {
         BundleContext context = framework.getBundleContext();
         context.registerService(LaunchOptions.class, options, null);
         context.registerService(EventLog.class, log, null);
+        context.registerService(LoggerFactory.class, new ComponentLog(log), null);
         context.registerService(ProcessControl.class, control, null);
         for (MavenId id : feature.bundles()) {
             bundles.add(context.installBundle(classPath.location(id)));

@@ -1,0 +1,109 @@
+package org.nemorelay.launcher.internal;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Locale;
+import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.telemetry.EventLog.Level;
+import org.osgi.framework.Bundle;
+import org.osgi.service.log.Logger;
+import org.osgi.service.log.LoggerFactory;
+
+/**
+ * Where Declarative Services logs (Compendium R8, 101): one line for each of its messages, where it would otherwise write
+ * stack traces to standard error. What it says of a bundle that is not the relay's own is detail: who installed that
+ * bundle reports its failure.
+ */
+final class ComponentLog implements LoggerFactory {
+    private static final String TARGET = "org.apache.felix.scr";
+
+    private final EventLog log;
+
+    ComponentLog(EventLog log) {
+        this.log = log;
+    }
+
+    @Override
+    public Logger getLogger(String name) {
+        return logger(name, Logger.class, Level.ERROR);
+    }
+
+    @Override
+    public Logger getLogger(Class<?> type) {
+        return getLogger(type.getName());
+    }
+
+    @Override
+    public <L extends Logger> L getLogger(String name, Class<L> loggerType) {
+        return logger(name, loggerType, Level.ERROR);
+    }
+
+    @Override
+    public <L extends Logger> L getLogger(Class<?> type, Class<L> loggerType) {
+        return getLogger(type.getName(), loggerType);
+    }
+
+    @Override
+    public <L extends Logger> L getLogger(Bundle bundle, String name, Class<L> loggerType) {
+        return logger(name, loggerType, ClassPathBundles.holds(bundle) ? Level.ERROR : Level.DEBUG);
+    }
+
+    private <L extends Logger> L logger(String name, Class<L> type, Level severest) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, new Calls(name, severest)));
+    }
+
+    /** Every method of a logger is named for its level, or asks for it. */
+    private final class Calls implements InvocationHandler {
+        private final String name;
+        private final Level severest;
+
+        Calls(String name, Level severest) {
+            this.name = name;
+            this.severest = severest;
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) {
+            String call = method.getName();
+            if (call.startsWith("is")) {
+                String word = call.substring(2, call.length() - "Enabled".length());
+                return log.enabled(level(word));
+            }
+            return switch (call) {
+                case "getName", "toString" -> name;
+                case "hashCode" -> System.identityHashCode(proxy);
+                case "equals" -> proxy == arguments[0];
+                default -> {
+                    if (arguments[0] instanceof String message) {
+                        write(level(call), message, arguments);
+                    }
+                    yield null;
+                }
+            };
+        }
+
+        private Level level(String word) {
+            String upper = word.toUpperCase(Locale.ROOT);
+            Level level = upper.equals("AUDIT") ? Level.INFO : Level.valueOf(upper);
+            return level.compareTo(severest) < 0 ? severest : level;
+        }
+
+        private void write(Level level, String message, Object[] arguments) {
+            Object last = arguments[arguments.length - 1];
+            if (last instanceof Object[] more && more.length > 0) {
+                last = more[more.length - 1];
+            }
+            log.log(level, TARGET, "", last instanceof Throwable thrown ? message + ": " + root(thrown) : message);
+        }
+
+        private static Throwable root(Throwable thrown) {
+            Throwable root = thrown;
+            while (root.getCause() != null && root.getCause() != root) {
+                root = root.getCause();
+            }
+            return root;
+        }
+    }
+}
