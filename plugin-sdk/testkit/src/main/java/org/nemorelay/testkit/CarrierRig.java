@@ -29,6 +29,11 @@ public interface CarrierRig extends AutoCloseable {
     /** The most bytes that a message without headers may have. */
     int maxPayload();
 
+    /** The most bytes of a unit of work. */
+    default int maxWork() {
+        return maxPayload();
+    }
+
     /** Bytes to a subject, past the typed senders, so that tests can send what no sender would. */
     default Exchange exchange() {
         throw new TestAbortedException("this rig has no raw exchange");

@@ -300,9 +300,9 @@ public abstract class QueueConformance extends Conformance {
                 PayloadTooLargeException.class,
                 () -> rig().here()
                         .workQueue()
-                        .enqueue(Context.background(), WorkKind.TASK, new byte[rig().maxPayload() + 1]));
-        assertNotEquals(rig().maxPayload(), size.get());
-        rig().here().workQueue().enqueue(Context.background(), WorkKind.TASK, new byte[rig().maxPayload()]);
-        Await.until("the largest that fits", () -> size.get() == rig().maxPayload());
+                        .enqueue(Context.background(), WorkKind.TASK, new byte[rig().maxWork() + 1]));
+        assertNotEquals(rig().maxWork(), size.get());
+        rig().here().workQueue().enqueue(Context.background(), WorkKind.TASK, new byte[rig().maxWork()]);
+        Await.until("the largest that fits", () -> size.get() == rig().maxWork());
     }
 }

@@ -8,6 +8,7 @@ import org.nemorelay.seams.WorkQueue;
 import org.nemorelay.seams.control.AgentControl;
 import org.nemorelay.seams.control.AgentRpcServer;
 import org.nemorelay.seams.control.ControlServer;
+import org.nemorelay.seams.control.ControlServers;
 import org.nemorelay.seams.control.NodeCommandSender;
 import org.nemorelay.seams.dial.BackendClientFactory;
 import org.nemorelay.seams.dial.ModelProber;
@@ -26,7 +27,7 @@ import org.osgi.annotation.versioning.ConsumerType;
  * <p>Where a consumer's event publisher is simply this transport, it is the object that {@link #broadcaster()} returns.
  */
 @ConsumerType
-public interface Carrier {
+public interface Carrier extends ControlServers {
     /** The service property that holds the name. */
     String NAME = "carrier";
 
@@ -54,7 +55,7 @@ public interface Carrier {
         throw lacks(Seam.CONTROL);
     }
 
-    /** A server for one node, for its owner to close. */
+    @Override
     default ControlServer controlServer(String nodeId) {
         throw lacks(Seam.CONTROL);
     }

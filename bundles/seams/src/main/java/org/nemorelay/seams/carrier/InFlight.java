@@ -44,9 +44,7 @@ public final class InFlight {
      * @throws IllegalStateException when called by a handler that would wait for itself
      */
     public synchronized void close() {
-        if (running.containsKey(Thread.currentThread())) {
-            throw new IllegalStateException(where + ": a handler must not end its own subscription");
-        }
+        requireOutside();
         closed = true;
         try {
             while (!running.isEmpty()) {
@@ -54,6 +52,13 @@ public final class InFlight {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** @throws IllegalStateException when called by a handler that runs */
+    public synchronized void requireOutside() {
+        if (running.containsKey(Thread.currentThread())) {
+            throw new IllegalStateException(where + ": a handler must not end its own subscription");
         }
     }
 }

@@ -38,21 +38,22 @@ final class Group {
         return members.isEmpty();
     }
 
-    /** Hands the delivery to the member with the least to do, in turn among equals; how many got it. */
+    /** Hands the delivery to the member with the least to do, in turn among equals; how many took it. */
     int offer(Delivery delivery) {
         Object[] now = members.toArray();
-        if (now.length == 0) {
-            return 0;
-        }
-        int start = now.length == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), now.length);
-        LocalSubscription chosen = (LocalSubscription) now[start];
+        int start = now.length < 2 ? 0 : Math.floorMod(turn.getAndIncrement(), now.length);
+        int chosen = start;
         for (int i = 1; i < now.length; i++) {
-            LocalSubscription next = (LocalSubscription) now[(start + i) % now.length];
-            if (next.waiting() < chosen.waiting()) {
+            int next = (start + i) % now.length;
+            if (((LocalSubscription) now[next]).waiting() < ((LocalSubscription) now[chosen]).waiting()) {
                 chosen = next;
             }
         }
-        chosen.offer(delivery);
-        return 1;
+        for (int i = 0; i < now.length; i++) {
+            if (((LocalSubscription) now[(chosen + i) % now.length]).offer(delivery)) {
+                return 1;
+            }
+        }
+        return 0;
     }
 }

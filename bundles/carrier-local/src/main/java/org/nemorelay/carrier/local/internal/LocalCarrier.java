@@ -7,6 +7,7 @@ import org.nemorelay.seams.WorkConsumer;
 import org.nemorelay.seams.WorkQueue;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.ControlTimeouts;
+import org.nemorelay.seams.carrier.Exchange;
 import org.nemorelay.seams.carrier.ExchangeAgentControl;
 import org.nemorelay.seams.carrier.ExchangeCommandSender;
 import org.nemorelay.seams.carrier.Faults;
@@ -62,7 +63,7 @@ public final class LocalCarrier implements Carrier {
                 new Faults(log, process));
     }
 
-    LocalCarrier(String name, int maxPayload, WorkRoutes routes, ControlTimeouts timeouts, Faults faults) {
+    public LocalCarrier(String name, int maxPayload, WorkRoutes routes, ControlTimeouts timeouts, Faults faults) {
         this.name = name;
         this.faults = faults;
         this.bus = new LocalBus(name, maxPayload, faults);
@@ -155,12 +156,13 @@ public final class LocalCarrier implements Carrier {
         return store;
     }
 
-    LocalBus bus() {
+    /** Bytes to a subject, past the typed senders. */
+    public Exchange exchange() {
         return bus;
     }
 
     @Deactivate
-    void close() {
+    public void close() {
         bus.close();
         dial.close();
         store.close();

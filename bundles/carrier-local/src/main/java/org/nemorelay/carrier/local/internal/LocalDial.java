@@ -195,7 +195,9 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
 
                         @Override
                         public void send(byte[] message) {
-                            down.send(message);
+                            if (!down.send(message)) {
+                                throw new CancelledException(method + ": the client has gone");
+                            }
                         }
                     });
                     down.end();
@@ -217,11 +219,13 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
         }
 
         private void fail(SeamException cause) {
-            up.fail(cause);
+            // The client's side first: a backend that sees its own end would otherwise end the call in order.
             down.fail(cause);
+            up.fail(cause);
             over();
         }
 
+        /** To a backend that has finished without reading everything: how it ended is for {@link #next} to tell. */
         @Override
         public void send(byte[] message) {
             up.send(message);

@@ -21,9 +21,9 @@ final class LocalSubscription implements Subscription {
     private final LinkedBlockingQueue<Optional<Delivery>> queue = new LinkedBlockingQueue<>(CAPACITY);
 
     private final AtomicBoolean slow = new AtomicBoolean();
-    private final AtomicBoolean ended = new AtomicBoolean();
     private final Thread thread;
     private volatile boolean busy;
+    private boolean ended;
 
     LocalSubscription(
             String where,
@@ -47,10 +47,15 @@ final class LocalSubscription implements Subscription {
         return queue.size() + (busy ? 1 : 0);
     }
 
-    void offer(Delivery delivery) {
+    /** Whether it was taken; what a subscription too far behind loses counts as taken. */
+    synchronized boolean offer(Delivery delivery) {
+        if (ended) {
+            return false;
+        }
         if (!queue.offer(Optional.of(delivery)) && slow.compareAndSet(false, true)) {
             faults.warn(where, "a slow subscriber is " + CAPACITY + " messages behind and loses what comes now");
         }
+        return true;
     }
 
     private void run() {
@@ -103,12 +108,18 @@ final class LocalSubscription implements Subscription {
 
     private void end() {
         try {
-            if (ended.compareAndSet(false, true)) {
+            if (endNow()) {
                 queue.put(Optional.empty());
             }
             thread.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private synchronized boolean endNow() {
+        boolean first = !ended;
+        ended = true;
+        return first;
     }
 }

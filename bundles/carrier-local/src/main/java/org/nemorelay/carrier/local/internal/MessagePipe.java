@@ -24,16 +24,20 @@ final class MessagePipe {
         this.context = context;
     }
 
-    /** Waits for room; {@link CancelledException}, or the failure, once nobody will read. */
-    synchronized void send(byte[] message) {
+    /** Waits for room; false when the reader has finished in order and wants no more, its failure when it has not. */
+    synchronized boolean send(byte[] message) {
         while (messages.size() >= CAPACITY && !ended) {
             await();
         }
         if (ended) {
-            throw failure.orElseGet(() -> new CancelledException(what + ": the call is over"));
+            if (failure.isPresent()) {
+                throw failure.get();
+            }
+            return false;
         }
         messages.add(message);
         notifyAll();
+        return true;
     }
 
     synchronized Optional<byte[]> next() {

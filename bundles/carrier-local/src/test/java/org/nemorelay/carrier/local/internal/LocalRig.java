@@ -53,7 +53,7 @@ final class LocalRig implements CarrierRig {
 
     @Override
     public Exchange exchange() {
-        return carrier.bus();
+        return carrier.exchange();
     }
 
     @Override
