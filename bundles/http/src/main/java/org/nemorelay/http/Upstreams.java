@@ -56,7 +56,7 @@ public final class Upstreams {
             return new Base(origin, path < 0 ? "" : trimmed.substring(path));
         }
 
-        /** The version segment stands once, whoever brought it. */
+        /** OpenAI's version segment stands once, whoever brought it. */
         String versioned(String pathQuery) {
             boolean given = pathQuery.startsWith("/v1/");
             if (path.endsWith("/v1")) {
@@ -105,7 +105,7 @@ public final class Upstreams {
             case ANTHROPIC ->
                 new Target(
                         anthropic.origin(),
-                        anthropic.versioned(path),
+                        anthropic.path() + path,
                         credentials(headers, lend ? anthropicKey : Optional.empty()));
             case OPENAI -> {
                 Optional<HttpField> key = lend ? openaiKey : Optional.empty();

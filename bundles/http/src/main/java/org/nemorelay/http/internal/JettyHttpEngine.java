@@ -1,5 +1,6 @@
 package org.nemorelay.http.internal;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,6 +20,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.component.LifeCycle;
 import org.eclipse.jetty.util.thread.Invocable;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
@@ -50,16 +52,17 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
+    /** Started by the first request that needs it. */
+    private final Https https = new Https();
+
     private final Set<JettyListener> listeners = ConcurrentHashMap.newKeySet();
 
     @Activate
     public JettyHttpEngine() {
         threads.setName("http");
         threads.setDaemon(true);
-        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector());
-        overHttp1.setInitializeConnections(false);
-        http1 = client(overHttp1, UpstreamClient.NO_CAP);
-        HTTP2Client http2 = new HTTP2Client(connector());
+        http1 = http1(false);
+        HTTP2Client http2 = new HTTP2Client(connector(false));
         http2.setInitialSessionRecvWindow(WINDOW);
         http2.setInitialStreamRecvWindow(STREAM_WINDOW);
         HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2);
@@ -77,8 +80,14 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         }
     }
 
-    private UpstreamConnector connector() {
-        UpstreamConnector connector = new UpstreamConnector();
+    private UpstreamClient http1(boolean secure) {
+        HttpClientTransportOverHTTP transport = new HttpClientTransportOverHTTP(connector(secure));
+        transport.setInitializeConnections(false);
+        return client(transport, UpstreamClient.NO_CAP);
+    }
+
+    private UpstreamConnector connector(boolean secure) {
+        UpstreamConnector connector = new UpstreamConnector(secure);
         connector.setSelectors(1);
         connector.setExecutor(threads);
         connector.setScheduler(scheduler);
@@ -142,8 +151,13 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
             Destination destination,
             ExchangeListener listener,
             FailureAnswer failures) {
-        new ProxyExchange(request, response, callback, destination, listener, failures, scheduler, buffers)
-                .start(destination.protocol() == WireProtocol.H2C ? h2c : http1);
+        ProxyExchange exchange =
+                new ProxyExchange(request, response, callback, destination, listener, failures, scheduler, buffers);
+        if (destination.origin().secure()) {
+            https.start(exchange);
+        } else {
+            exchange.start(destination.protocol() == WireProtocol.H2C ? h2c : http1);
+        }
     }
 
     @Override
@@ -152,15 +166,47 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         listeners.forEach(HttpListener::close);
         stop(http1);
         stop(h2c);
+        https.stop();
         stop(scheduler);
         stop(threads);
     }
 
-    private static void stop(org.eclipse.jetty.util.component.LifeCycle part) {
+    private static void stop(LifeCycle part) {
         try {
             part.stop();
         } catch (Exception e) {
             // Nothing can be done about a part that does not stop; the process is ending.
+        }
+    }
+
+    /** The client for TLS, HTTP/1.1 within. */
+    private final class Https {
+        private volatile Optional<UpstreamClient> client = Optional.empty();
+
+        void start(ProxyExchange exchange) {
+            Optional<UpstreamClient> ready = client;
+            if (ready.isPresent()) {
+                exchange.start(ready.get());
+            } else {
+                threads.execute(() -> exchange.start(first()));
+            }
+        }
+
+        private synchronized UpstreamClient first() {
+            if (client.isEmpty()) {
+                UpstreamClient made = http1(true);
+                try {
+                    made.start();
+                } catch (Exception e) {
+                    throw new IllegalStateException("the HTTPS client does not start", e);
+                }
+                client = Optional.of(made);
+            }
+            return client.get();
+        }
+
+        synchronized void stop() {
+            client.ifPresent(JettyHttpEngine::stop);
         }
     }
 }

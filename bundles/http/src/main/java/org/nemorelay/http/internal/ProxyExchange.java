@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLHandshakeException;
 import org.eclipse.jetty.client.Result;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -348,7 +349,8 @@ final class ProxyExchange extends IteratingCallback
 
     private Outcome outcomeOf(Throwable cause) {
         String origin = destination.origin().toString();
-        if (!submitted) {
+        // The handshake comes with the first write, and what fails in it has submitted nothing.
+        if (!submitted || cause instanceof SSLHandshakeException) {
             return new Outcome.ConnectFailed(line("cannot connect to " + origin, cause));
         }
         if (headDecided.get()) {

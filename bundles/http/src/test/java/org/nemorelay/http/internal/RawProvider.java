@@ -90,7 +90,7 @@ final class RawProvider implements AutoCloseable {
                     socket.setTcpNoDelay(true);
                     sockets.add(socket);
                     connections.incrementAndGet();
-                    Thread.ofPlatform().daemon().start(() -> serve(script, socket));
+                    Thread.ofVirtual().start(() -> serve(script, socket));
                 } catch (IOException e) {
                     return;
                 }
