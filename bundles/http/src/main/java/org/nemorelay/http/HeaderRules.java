@@ -8,16 +8,10 @@ import java.util.Set;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.nemorelay.protocol.Headers;
 
 /** Which headers a hop passes on (relay-daemon 6.3). Order and repetition are kept. */
 public final class HeaderRules {
-    public static final String PRIVATE_PREFIX = "x-nemo-relay-";
-    public static final String CLIENT_TOKEN = "x-nemo-relay-client-token";
-    public static final String WORKER_TOKEN = "x-nemo-relay-worker-token";
-    public static final String OPERATION_ID = "x-nemo-relay-operation-id";
-    public static final String UPSTREAM_BASE_URL = "x-nemo-relay-upstream-base-url";
-    public static final String ROUTE_FAILURE = "x-nemo-relay-worker-route-failure";
-
     private static final EnumSet<HttpHeader> HOP_BY_HOP = EnumSet.of(
             HttpHeader.CONNECTION,
             HttpHeader.KEEP_ALIVE,
@@ -86,8 +80,8 @@ public final class HeaderRules {
 
     /** Whether the name begins with {@code x-nemo-relay-}, in any case. */
     public static boolean isPrivate(String name) {
-        return name.length() > PRIVATE_PREFIX.length()
-                && name.regionMatches(true, 0, PRIVATE_PREFIX, 0, PRIVATE_PREFIX.length());
+        return name.length() > Headers.PRIVATE_PREFIX.length()
+                && name.regionMatches(true, 0, Headers.PRIVATE_PREFIX, 0, Headers.PRIVATE_PREFIX.length());
     }
 
     private static boolean passes(HttpField field, Set<String> nominated) {
@@ -96,7 +90,8 @@ public final class HeaderRules {
             return !HOP_BY_HOP.contains(known) && (nominated.isEmpty() || !nominated.contains(known.lowerCaseName()));
         }
         String name = field.getName();
-        if (isPrivate(name) && (name.equalsIgnoreCase(CLIENT_TOKEN) || name.equalsIgnoreCase(WORKER_TOKEN))) {
+        if (isPrivate(name)
+                && (name.equalsIgnoreCase(Headers.CLIENT_TOKEN) || name.equalsIgnoreCase(Headers.WORKER_TOKEN))) {
             return false;
         }
         return nominated.isEmpty() || !nominated.contains(name.toLowerCase(Locale.ROOT));

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nemorelay.http.HeaderRules;
 import org.nemorelay.http.WireProtocol;
+import org.nemorelay.protocol.Headers;
 
 /** What a hop does to the heads that pass it (relay-daemon 6.3). */
 @Timeout(60)
@@ -39,7 +40,7 @@ final class HeadTest {
                         WireProtocol.HTTP_1_1,
                         to -> to.withRequest(headers -> {
                             HeaderRules.removePrivate(headers);
-                            headers.add(HeaderRules.WORKER_TOKEN, "data");
+                            headers.add(Headers.WORKER_TOKEN, "data");
                         }));
                 RawClient client = new RawClient(relay.port())) {
             client.send("POST /v1/messages?beta=true&q=%7C%zz HTTP/1.1\r\nX-First: 1\r\nHost: relay:1\r\nX-Multi: 1\r\n"
