@@ -18,6 +18,7 @@ import org.nemorelay.mcp.McpMain;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.Version;
+import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.LogSettings;
 import org.nemorelay.telemetry.StderrEventLog;
 
@@ -49,8 +50,15 @@ public final class Main {
             return version();
         }
         Commands commands = new Commands();
+        Commands.Parsed parsed;
         try {
-            return switch (commands.parse(arguments)) {
+            parsed = commands.parse(arguments);
+        } catch (RelayException e) {
+            err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
+            return USAGE;
+        }
+        try {
+            return switch (parsed) {
                 case Commands.Help(String text) -> {
                     out.print(text);
                     yield 0;
@@ -58,10 +66,6 @@ public final class Main {
                 case Commands.Run run -> run(commands, run);
             };
         } catch (RelayException e) {
-            if (e.kind() == FailureKind.INVALID_ARGUMENT) {
-                err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
-                return USAGE;
-            }
             err.println(Failures.line(e));
             return FAILED;
         }
@@ -101,7 +105,20 @@ public final class Main {
 
     private int role(String role, Commands.Run command) {
         try (StderrEventLog log = StderrEventLog.asynchronous(logging(command.flags()))) {
-            return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
+            try {
+                return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
+            } catch (RelayException e) {
+                log.log(
+                        EventLog.Level.ERROR,
+                        "nemo_relay.cli",
+                        "command_failed",
+                        "CLI command failed",
+                        "command",
+                        "daemon",
+                        "error_kind",
+                        e.kind().word());
+                throw e;
+            }
         }
     }
 

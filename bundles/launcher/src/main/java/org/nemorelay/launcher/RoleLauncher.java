@@ -16,16 +16,14 @@ import org.osgi.framework.launch.Framework;
 
 /** Runs a role in this process, from its feature file to the exit status. */
 public final class RoleLauncher {
-    private static final String TARGET = "nemo_relay.launcher";
-
     private RoleLauncher() {}
 
     /**
      * Runs the role until it ends by itself, fails, or a signal asks it to stop. Components drain in their deactivation;
-     * the call returns when the framework has stopped. One failure line goes to the log. On SIGTERM and SIGINT the
-     * process exits from within, with status 0.
+     * the call returns when the framework has stopped. On SIGTERM and SIGINT the process exits from within, with status 0.
      *
-     * @return the exit status: 0, 1 after a failure, or what the role asked for
+     * @return the exit status: 0, or what the role asked for
+     * @throws RelayException what kept the role from starting or going on; the framework has stopped by then
      */
     public static int run(LaunchOptions options, EventLog log) {
         return run(options, log, System.getProperty("java.class.path"));
@@ -63,14 +61,9 @@ public final class RoleLauncher {
             end.fail(e);
         }
         ProcessEnd.End result = end.await();
-        result.failure()
-                .ifPresent(failure -> log.log(
-                        EventLog.Level.ERROR,
-                        TARGET,
-                        "start_failed",
-                        failure.getMessage(),
-                        "kind",
-                        failure.kind().word()));
+        if (result.failure().isPresent()) {
+            throw result.failure().get();
+        }
         return result.status();
     }
 

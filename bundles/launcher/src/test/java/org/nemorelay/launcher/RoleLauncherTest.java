@@ -1,6 +1,7 @@
 package org.nemorelay.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -63,20 +64,17 @@ class RoleLauncherTest {
     }
 
     @Test
-    void failureOfTheRoleIsOneLineAndStatusOne() throws Exception {
+    void failureOfTheRoleIsThrown() throws Exception {
         TestBundles bundles = new TestBundles(home).add("only", Map.of("Bundle-Activator", Fails.class.getName()));
-        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
-        assertEquals(List.of("ERROR nemo_relay.launcher start_failed port 1 is taken"), log.lines);
+        String failure = failure(bundles.feature(), log, bundles.classPath());
+        assertEquals("port 1 is taken", failure);
     }
 
     @Test
     void activatorThatThrowsNamesItsBundle() throws Exception {
         TestBundles bundles = new TestBundles(home).add("bad", Map.of("Bundle-Activator", Throws.class.getName()));
-        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
-        assertEquals(
-                List.of("ERROR nemo_relay.launcher start_failed bundle test.bad does not start: "
-                        + "java.lang.IllegalArgumentException: no such thing"),
-                log.lines);
+        String failure = failure(bundles.feature(), log, bundles.classPath());
+        assertEquals("bundle test.bad does not start: java.lang.IllegalArgumentException: no such thing", failure);
     }
 
     @Test
@@ -85,12 +83,10 @@ class RoleLauncherTest {
                 .add("good", Map.of("Bundle-Activator", Recorder.class.getName()))
                 .add("lacking", Map.of("Import-Package", "com.example.absent;version=\"[2,3)\"", "Export-Package", "a"))
                 .add("waiting", Map.of("Import-Package", "a"));
-        assertEquals(1, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
-        assertEquals(1, log.lines.size(), log.lines::toString);
-        String line = log.lines.getFirst();
-        assertTrue(line.contains("bundle test.lacking requires osgi.wiring.package"), line);
-        assertTrue(line.contains("com.example.absent"), line);
-        assertTrue(!line.contains("test.waiting"), line);
+        String failure = failure(bundles.feature(), log, bundles.classPath());
+        assertTrue(failure.contains("bundle test.lacking requires osgi.wiring.package"), failure);
+        assertTrue(failure.contains("com.example.absent"), failure);
+        assertTrue(!failure.contains("test.waiting"), failure);
         assertEquals(List.of(), SEEN, "nothing starts when something does not resolve");
     }
 
@@ -98,23 +94,25 @@ class RoleLauncherTest {
     void bundleThatIsNotOnTheClassPathIsNamed() throws Exception {
         TestBundles bundles = new TestBundles(home).add("here", Map.of());
         LaunchOptions options = bundles.feature();
-        assertEquals(1, RoleLauncher.run(options, log, ""));
-        assertEquals(
-                List.of("ERROR nemo_relay.launcher start_failed bundle test:here:1 is not on the class path: "
-                        + "there is no here-1.jar, install again"),
-                log.lines);
+        String failure = failure(options, log, "");
+        assertEquals("bundle test:here:1 is not on the class path: there is no here-1.jar, install again", failure);
     }
 
     @Test
     void missingAndMalformedFeatureFilesAreNamed() throws Exception {
         LaunchOptions options = new LaunchOptions("absent", home, Map.of(), Map.of());
-        assertEquals(1, RoleLauncher.run(options, log, ""));
+        String missing = failure(options, log, "");
         Path file = home.resolve("features/absent.json");
-        assertTrue(log.lines.getFirst().contains(file + " is missing"), log.lines::toString);
+        assertTrue(missing.contains(file + " is missing"), missing);
         Files.createDirectories(file.getParent());
         Files.writeString(file, "{\"feature-resource-version\":\"1.0\",\"id\":\"a:b:1\",\"bundles\":[{\"id\":\"x\"}]}");
-        assertEquals(1, RoleLauncher.run(options, log, ""));
-        assertTrue(log.lines.getLast().contains(file + ": \"x\" is not group:artifact:version"), log.lines::toString);
+        String failure = failure(options, log, "");
+        assertTrue(failure.contains(file + ": \"x\" is not group:artifact:version"), failure);
+    }
+
+    private static String failure(LaunchOptions options, EventLog log, String classPath) {
+        return assertThrows(RelayException.class, () -> RoleLauncher.run(options, log, classPath))
+                .getMessage();
     }
 
     public static class Recorder implements BundleActivator {
