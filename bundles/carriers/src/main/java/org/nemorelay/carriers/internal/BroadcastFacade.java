@@ -27,12 +27,13 @@ final class BroadcastFacade implements Broadcaster {
     /** How long a message waits for earlier ones on another way, after the last sign of them. */
     private static final Duration HOLD = Duration.ofMillis(500);
 
-    private record Out(Carrier carrier, Broadcaster broadcaster, int epoch) {}
+    /** @param alone the unchanging end of the header while this is the only way out */
+    private record Out(Carrier carrier, Broadcaster broadcaster, int epoch, String alone) {}
 
     private final Lane lane;
     private final ScheduledExecutorService timer;
     private final Faults faults;
-    private final long publisher;
+    private final String publisher;
     /** Numbers are given out in the order of sending. */
     private final ReentrantLock sending = new ReentrantLock();
 
@@ -43,7 +44,7 @@ final class BroadcastFacade implements Broadcaster {
 
     BroadcastFacade(Lane lane, long publisher, ScheduledExecutorService timer, Faults faults) {
         this.lane = lane;
-        this.publisher = publisher;
+        this.publisher = Order.publisher(publisher);
         this.timer = timer;
         this.faults = faults;
         lane.standing()
@@ -52,16 +53,17 @@ final class BroadcastFacade implements Broadcaster {
 
     @Override
     public void publish(Message message) {
-        Subjects.validate(message.subject());
         sending.lock();
         try {
             switch (outs.size()) {
-                case 0 ->
+                case 0 -> {
+                    Subjects.validate(message.subject());
                     throw new NoCarrierException(message.subject()
                             + ": no carrier for fan-out: the one that [distributed] carrier names is not there");
+                }
                 case 1 -> {
                     Out only = outs.getFirst();
-                    only.broadcaster().publish(new Order(publisher, ++number, only.epoch(), 0).on(message));
+                    only.broadcaster().publish(Order.on(message, publisher, ++number, only.alone()));
                 }
                 default -> publishOnBoth(message);
             }
@@ -79,7 +81,7 @@ final class BroadcastFacade implements Broadcaster {
             Out out = outs.get(i);
             int other = outs.get(1 - i).epoch();
             try {
-                out.broadcaster().publish(new Order(publisher, next, out.epoch(), other).on(message));
+                out.broadcaster().publish(Order.on(message, publisher, next, Order.ways(out.epoch(), other)));
                 taken++;
             } catch (SeamException e) {
                 failure = Optional.of(e);
@@ -94,7 +96,7 @@ final class BroadcastFacade implements Broadcaster {
     void sendAlsoOn(Carrier next) {
         sending.lock();
         try {
-            Out out = new Out(next, next.broadcaster(), ++epoch);
+            Out out = new Out(next, next.broadcaster(), ++epoch, Order.ways(epoch, 0));
             outs = outs.isEmpty() ? List.of(out) : List.of(outs.getLast(), out);
         } finally {
             sending.unlock();

@@ -25,12 +25,21 @@ record Order(long publisher, long number, int epoch, int also) {
 
     /** The message with this order. */
     Message on(Message message) {
-        HexFormat hex = HexFormat.of();
-        String value = hex.toHexDigits(publisher)
-                .concat(hex.toHexDigits(number))
-                .concat(hex.toHexDigits(epoch))
-                .concat(hex.toHexDigits(also));
+        return on(message, publisher(publisher), number, ways(epoch, also));
+    }
+
+    /** As {@link #on(Message)}, for a sender that keeps the parts that do not change. */
+    static Message on(Message message, String publisher, long number, String ways) {
+        String value = publisher + HexFormat.of().toHexDigits(number) + ways;
         return new Message(message.subject(), with(message.headers(), value), message.body());
+    }
+
+    static String publisher(long publisher) {
+        return HexFormat.of().toHexDigits(publisher);
+    }
+
+    static String ways(int epoch, int also) {
+        return HexFormat.of().toHexDigits(epoch) + HexFormat.of().toHexDigits(also);
     }
 
     private static Map<String, String> with(Map<String, String> headers, String value) {
