@@ -65,14 +65,16 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
         };
     }
 
+    /** The failure's own words name the worker's address, which no harness may learn. */
     @Override
     public void write(Outcome.BeforeHead failure, Response response, Callback callback) {
-        Answers.error(
-                response,
-                callback,
-                failure instanceof Outcome.HeadTimeout ? 504 : 502,
-                failure.reason(),
-                PublicSurface.catalogHeaders(route));
+        boolean late = failure instanceof Outcome.HeadTimeout;
+        String message = late
+                ? "the worker did not answer in time"
+                : failure instanceof Outcome.UploadAborted
+                        ? "the request's body broke off"
+                        : "the worker could not be reached";
+        Answers.error(response, callback, late ? 504 : 502, message, PublicSurface.catalogHeaders(route));
     }
 
     @Override

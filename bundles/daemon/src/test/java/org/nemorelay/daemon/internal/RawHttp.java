@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** One HTTP/1.1 connection, spoken byte by byte. */
 final class RawHttp implements AutoCloseable {
@@ -29,11 +31,12 @@ final class RawHttp implements AutoCloseable {
                     .orElse("");
         }
 
-        /** Names in order, lower case. */
-        List<String> names() {
+        /** Lower case; a repeated name is an error. */
+        Set<String> names() {
             return headers.stream()
                     .map(line -> line.substring(0, line.indexOf(':')).toLowerCase(Locale.ROOT))
-                    .toList();
+                    .collect(Collectors.collectingAndThen(
+                            Collectors.toList(), names -> Set.of(names.toArray(String[]::new))));
         }
     }
 

@@ -136,6 +136,7 @@ class RoutingTest {
         data.close();
         RawHttp.Answer failed = RawHttp.once(daemon.port(), RawHttp.post("/v1/messages", "{}", ann.header()));
         assertEquals(502, failed.status());
+        assertFalse(failed.body().contains("127.0.0.1"), "no harness learns a worker's address");
         try {
             TestDaemon.await("the worker's socket is closed", () -> worker.gone);
         } catch (AssertionError e) {
