@@ -1,12 +1,13 @@
 package org.nemorelay.daemon.internal;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -87,7 +88,7 @@ final class ControlPlane implements AutoCloseable {
     // Of the control thread.
     private final Map<String, ControlSession.Mcp> mcps = new HashMap<>();
     private final Map<String, ControlSession.Worker> workers = new HashMap<>();
-    private final List<ControlSocket> sockets = new ArrayList<>();
+    private final Set<ControlSocket> sockets = new LinkedHashSet<>();
     private long wakeAt = Long.MAX_VALUE;
     private ScheduledFuture<?> wake;
 
@@ -185,10 +186,7 @@ final class ControlPlane implements AutoCloseable {
     void closed(ControlSocket socket, String reason) {
         post(() -> {
             sockets.remove(socket);
-            if (socket.pending.isPresent()) {
-                socket.pending = Optional.empty();
-                handshake.forget(socket.role());
-            }
+            socket.takeChallenge().ifPresent(unused -> handshake.forget(socket.role()));
             ControlSession session = socket.session;
             if (session == null
                     || session.socket.filter(current -> current == socket).isEmpty()) {
@@ -261,13 +259,17 @@ final class ControlPlane implements AutoCloseable {
             return;
         }
         socket.challenged = true;
-        socket.pending = answer.pending();
+        socket.challenge(answer.pending().get());
+        if (!socket.open()) {
+            socket.takeChallenge().ifPresent(unused -> handshake.forget(socket.role()));
+        }
         socket.send(new ServerEvent.Reply(requestId, 200, answer.pending().get().issued()));
     }
 
     /** Takes the socket's challenge, which is used up whatever comes of it, and checks the proof. */
     private Optional<ControlFailure> prove(ControlSocket socket, Role role, SignedTranscript proof) {
-        Optional<Handshake.Pending> pending = socket.pending;
+        Optional<Handshake.Pending> pending = socket.takeChallenge();
+        pending.ifPresent(unused -> handshake.forget(socket.role()));
         if (socket.role() != role
                 || pending.filter(issued -> issued.issued()
                                 .challengeId()
@@ -275,8 +277,6 @@ final class ControlPlane implements AutoCloseable {
                         .isEmpty()) {
             return Optional.of(ControlFailure.unauthorized("the proof does not answer this socket's challenge"));
         }
-        socket.pending = Optional.empty();
-        handshake.forget(role);
         return handshake.problem(pending.get(), proof);
     }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.websocket.core.CloseStatus;
 import org.eclipse.jetty.websocket.core.CoreSession;
@@ -38,10 +39,12 @@ final class ControlSocket implements FrameHandler {
     private ByteArrayOutputStream partial;
 
     // Of the connection's own thread.
-    Optional<Handshake.Pending> pending = Optional.empty();
     boolean challenged;
     String lastRequestId = "";
     String lastText = "";
+
+    /** The challenge that waits for its proof; taken once, by the proof or by the end of the connection. */
+    private final AtomicReference<Optional<Handshake.Pending>> pending = new AtomicReference<>(Optional.empty());
 
     /** The reply to the last command, once there is one. */
     volatile String lastReply = "";
@@ -63,6 +66,14 @@ final class ControlSocket implements FrameHandler {
 
     boolean open() {
         return !over.get();
+    }
+
+    void challenge(Handshake.Pending issued) {
+        pending.set(Optional.of(issued));
+    }
+
+    Optional<Handshake.Pending> takeChallenge() {
+        return pending.getAndSet(Optional.empty());
     }
 
     /** Both ends on this machine: such sockets are never pinged. */
