@@ -71,7 +71,7 @@ public final class Status {
         }
     }
 
-    private static String text(Map<String, Object> status) {
+    static String text(Map<String, Object> status) {
         StringBuilder text = new StringBuilder();
         text.append("Daemon at ").append(status.get("address")).append('\n');
         List<List<String>> facts = new ArrayList<>();

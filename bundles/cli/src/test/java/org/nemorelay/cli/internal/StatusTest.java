@@ -1,0 +1,65 @@
+package org.nemorelay.cli.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Facts stand apart, and what cannot be seen is not called none. */
+class StatusTest {
+    private final Map<String, Object> status = new LinkedHashMap<>(
+            Map.of("address", "http://127.0.0.1:1", "source", "control_socket", "daemon", Map.of("version", "0.1.0")));
+
+    private static Map<String, Object> item(String first, Object a, String second, Object b) {
+        Map<String, Object> item = new LinkedHashMap<>();
+        item.put(first, a);
+        item.put(second, b);
+        return item;
+    }
+
+    @Test
+    void theOwnerSeesEveryFact() {
+        status.put("sessions", List.of(item("session_id", "s1", "connected", true)));
+        status.put("routes", List.of());
+        status.put(
+                "workers",
+                List.of(item("worker_id", "w1", "in_flight", 0L), item("worker_id", "w2", "state", "ready")));
+        status.put("plugins", List.of());
+        assertEquals("""
+                Daemon at http://127.0.0.1:1
+                  version  0.1.0
+
+                Sessions: 1
+                  SESSION_ID  CONNECTED
+                  s1          true
+
+                Routes: none
+
+                Workers: 2
+                  WORKER_ID  IN_FLIGHT  STATE
+                  w1         0          -
+                  w2         -          ready
+
+                Plugins: none
+                """, Status.text(status));
+    }
+
+    @Test
+    void othersSeeWhatThePublicPathsTell() {
+        status.put("workers", List.of());
+        assertEquals("""
+                Daemon at http://127.0.0.1:1
+                  version  0.1.0
+
+                Sessions: only the daemon's owner sees them
+
+                Routes: only the daemon's owner sees them
+
+                Workers: none
+
+                Plugins: only the daemon's owner sees them
+                """, Status.text(status));
+    }
+}
