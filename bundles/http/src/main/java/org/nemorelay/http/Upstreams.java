@@ -9,6 +9,7 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.PublicRoute;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -99,7 +100,7 @@ public final class Upstreams {
      * @param pathQuery the request's own path and query
      * @param lend whether the relay's credentials may stand in where the caller sent none
      */
-    public Target resolve(Route.Provider route, String pathQuery, HttpFields headers, boolean lend) {
+    public Target resolve(PublicRoute.Provider route, String pathQuery, HttpFields headers, boolean lend) {
         String path = pathQuery.startsWith(CODEX_PREFIX + "/") ? pathQuery.substring(CODEX_PREFIX.length()) : pathQuery;
         return switch (route.family()) {
             case ANTHROPIC ->
@@ -125,7 +126,7 @@ public final class Upstreams {
      *
      * @throws RelayException INVALID_PAYLOAD for a URL that the rule does not allow, or without the caller's credential
      */
-    public Target named(Route.Provider route, String baseUrl, String pathQuery, HttpFields headers) {
+    public Target named(PublicRoute.Provider route, String baseUrl, String pathQuery, HttpFields headers) {
         Base base = namedBase(baseUrl);
         boolean credential = CREDENTIALS.stream().anyMatch(headers::contains);
         if (!credential) {

@@ -8,15 +8,17 @@ import java.util.Map;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
+import org.nemorelay.protocol.PublicRoute;
+import org.nemorelay.protocol.PublicRoutes;
 import org.nemorelay.protocol.RelayException;
 
 /** Provider, URL and credentials of a request (relay-daemon 6.2, edges 57 and 109). */
 final class UpstreamsTest {
-    private static final Route.Provider RESPONSES = provider("/v1/responses");
-    private static final Route.Provider MESSAGES = provider("/v1/messages");
+    private static final PublicRoute.Provider RESPONSES = provider("/v1/responses");
+    private static final PublicRoute.Provider MESSAGES = provider("/v1/messages");
 
-    private static Route.Provider provider(String path) {
-        return (Route.Provider) Route.of(path).orElseThrow();
+    private static PublicRoute.Provider provider(String path) {
+        return (PublicRoute.Provider) PublicRoutes.find(path).orElseThrow();
     }
 
     private static Upstreams upstreams(String openai, String anthropic, Map<String, String> environment) {

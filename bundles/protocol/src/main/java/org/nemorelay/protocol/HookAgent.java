@@ -34,8 +34,8 @@ public enum HookAgent {
         return "/hooks/" + word;
     }
 
-    /** What a hook is answered where no worker looks at it. */
-    public String passThroughAnswer() {
+    /** The JSON body that lets the agent go on. */
+    public String allowAnswer() {
         return this == CLAUDE_CODE ? "{\"continue\":true}" : "{}";
     }
 }

@@ -10,8 +10,19 @@ public sealed interface PublicRoute {
 
     /** Which provider a request belongs to. */
     enum Family {
-        OPENAI,
-        ANTHROPIC
+        OPENAI("openai"),
+        ANTHROPIC("anthropic");
+
+        private final String word;
+
+        Family(String word) {
+            this.word = word;
+        }
+
+        /** The word in log fields and records. */
+        public String word() {
+            return word;
+        }
     }
 
     /**

@@ -21,10 +21,11 @@ import org.nemorelay.http.Forwarder;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
 import org.nemorelay.http.Outcome;
-import org.nemorelay.http.Route;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.PublicRoute;
+import org.nemorelay.protocol.PublicRoutes;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.ControlPaths;
 import org.nemorelay.protocol.control.Role;
@@ -83,7 +84,7 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
             Answers.empty(response, callback, 404);
             return true;
         }
-        Optional<Route> route = Route.of(path);
+        Optional<PublicRoute> route = PublicRoutes.find(path);
         if (route.isPresent()) {
             route(request, response, callback, route.get());
         } else {
@@ -135,7 +136,7 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
 
     // ---- harness traffic
 
-    private void route(Request request, Response response, Callback callback, Route route) {
+    private void route(Request request, Response response, Callback callback, PublicRoute route) {
         HttpFields headers = request.getHeaders();
         ClientCredential credential = ClientCredential.of(headers);
         if (credential instanceof ClientCredential.Invalid invalid) {
@@ -146,8 +147,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
             Answers.error(response, callback, 401, "a route credential is required", catalogHeaders(route));
             return;
         }
-        if (route instanceof Route.Provider provider
-                && provider.responses()
+        if (route instanceof PublicRoute.Provider provider
+                && provider.webSocketProbe()
                 && HttpMethod.GET.is(request.getMethod())
                 && headers.contains(HttpHeader.UPGRADE, "websocket")) {
             Answers.empty(response, callback, 426);
@@ -186,7 +187,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         }
     }
 
-    private void resolved(Request request, Response response, Callback callback, Route route, Resolution resolution) {
+    private void resolved(
+            Request request, Response response, Callback callback, PublicRoute route, Resolution resolution) {
         switch (resolution) {
             case WorkerLease lease ->
                 plane.route(lease)
@@ -214,7 +216,12 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
     }
 
     private void toWorker(
-            Request request, Response response, Callback callback, Route route, WorkerLease lease, WorkerRoute worker) {
+            Request request,
+            Response response,
+            Callback callback,
+            PublicRoute route,
+            WorkerLease lease,
+            WorkerRoute worker) {
         WorkerExchange exchange = new WorkerExchange(route, lease, plane, log);
         Destination destination = new Destination(
                 worker.origin(),
@@ -227,9 +234,9 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
     }
 
     private void passThrough(
-            Request request, Response response, Callback callback, Route route, boolean bound, boolean lend) {
+            Request request, Response response, Callback callback, PublicRoute route, boolean bound, boolean lend) {
         switch (route) {
-            case Route.Hook hook ->
+            case PublicRoute.Hook hook ->
                 // Read to its end first: a client that is still writing would take the answer for a broken connection.
                 Content.Source.consumeAll(
                         request,
@@ -237,12 +244,17 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
                                 () -> Answers.json(
                                         response, callback, 200, hook.agent().allowAnswer()),
                                 callback::failed));
-            case Route.Provider provider -> toProvider(request, response, callback, provider, bound, lend);
+            case PublicRoute.Provider provider -> toProvider(request, response, callback, provider, bound, lend);
         }
     }
 
     private void toProvider(
-            Request request, Response response, Callback callback, Route.Provider route, boolean bound, boolean lend) {
+            Request request,
+            Response response,
+            Callback callback,
+            PublicRoute.Provider route,
+            boolean bound,
+            boolean lend) {
         HttpFields headers = request.getHeaders();
         String pathQuery = request.getHttpURI().getPathQuery();
         Upstreams.Target target;
@@ -270,12 +282,12 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
                     HeaderRules.removePrivate(edit);
                     credentials.apply(edit);
                 },
-                route.modelCatalog() ? PublicSurface::neverStored : HeaderEdit.NONE,
+                route.catalog() ? PublicSurface::neverStored : HeaderEdit.NONE,
                 headTimeoutMs);
         forwarder.forward(request, response, callback, destination, ExchangeListener.NONE, providerFailure(route));
     }
 
-    private FailureAnswer providerFailure(Route.Provider route) {
+    private FailureAnswer providerFailure(PublicRoute.Provider route) {
         return (failure, response, callback) -> {
             boolean late = failure instanceof Outcome.HeadTimeout;
             if (!(failure instanceof Outcome.UploadAborted)) {
@@ -285,8 +297,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         };
     }
 
-    private static void notReady(Response response, Callback callback, Route route) {
-        if (route instanceof Route.Provider provider && provider.modelCatalog()) {
+    private static void notReady(Response response, Callback callback, PublicRoute route) {
+        if (route instanceof PublicRoute.Provider provider && provider.catalog()) {
             Answers.error(response, callback, 503, "route is not ready", NO_STORE, RETRY_AFTER_1);
         } else {
             Answers.error(response, callback, 503, "route is not ready", RETRY_AFTER_1);
@@ -299,7 +311,7 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         headers.add(NO_STORE);
     }
 
-    static HttpField[] catalogHeaders(Route route) {
-        return route instanceof Route.Provider provider && provider.modelCatalog() ? CATALOG_HEADERS : NO_HEADERS;
+    static HttpField[] catalogHeaders(PublicRoute route) {
+        return route instanceof PublicRoute.Provider provider && provider.catalog() ? CATALOG_HEADERS : NO_HEADERS;
     }
 }

@@ -1,6 +1,6 @@
 package org.nemorelay.daemon.internal;
 
-import org.nemorelay.http.Route;
+import org.nemorelay.protocol.PublicRoute;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 
@@ -16,7 +16,7 @@ final class RequestLog {
     }
 
     /** A request without a bound token goes to its provider. */
-    void anonymousPassThrough(Route route, String reason) {
+    void anonymousPassThrough(PublicRoute route, String reason) {
         if (log.enabled(Level.INFO)) {
             throttle.pass("pass_through " + reason, clock.monotonicMs())
                     .ifPresent(suppressed -> info(
@@ -34,7 +34,7 @@ final class RequestLog {
     }
 
     /** A request of a bound token finds no worker. */
-    void boundPassThrough(Route route) {
+    void boundPassThrough(PublicRoute route) {
         info(
                 "public_request_pass_through",
                 "Bound public request is bypassing worker processing",
@@ -46,7 +46,7 @@ final class RequestLog {
                 "pass_through");
     }
 
-    void upstreamFailed(Route route, String reason) {
+    void upstreamFailed(PublicRoute route, String reason) {
         throttle.pass("upstream " + word(route) + reason, clock.monotonicMs())
                 .ifPresent(suppressed -> log.log(
                         Level.WARN,
@@ -81,10 +81,10 @@ final class RequestLog {
         log.log(Level.INFO, TransitionLog.TARGET, event, message, fields);
     }
 
-    private static String word(Route route) {
+    private static String word(PublicRoute route) {
         return switch (route) {
-            case Route.Provider provider -> provider.family().word();
-            case Route.Hook _ -> "hook";
+            case PublicRoute.Provider provider -> provider.family().word();
+            case PublicRoute.Hook _ -> "hook";
         };
     }
 }

@@ -10,8 +10,8 @@ import org.nemorelay.http.FailureAnswer;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
 import org.nemorelay.http.Outcome;
-import org.nemorelay.http.Route;
 import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.PublicRoute;
 
 /**
  * One request's way through its worker: the head that the worker gets, and what a failure means for the worker
@@ -20,13 +20,13 @@ import org.nemorelay.protocol.Headers;
 final class WorkerExchange implements ExchangeListener, FailureAnswer {
     private static final int OPERATION_ID_LENGTH = 36;
 
-    private final Route route;
+    private final PublicRoute route;
     private final WorkerLease lease;
     private final ControlPlane plane;
     private final RequestLog log;
     private boolean refusedByWorker;
 
-    WorkerExchange(Route route, WorkerLease lease, ControlPlane plane, RequestLog log) {
+    WorkerExchange(PublicRoute route, WorkerLease lease, ControlPlane plane, RequestLog log) {
         this.route = route;
         this.lease = lease;
         this.plane = plane;
@@ -48,8 +48,9 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
 
     private boolean passes(HttpField field) {
         return switch (route) {
-            case Route.Provider _ -> field.getName().equalsIgnoreCase(Headers.UPSTREAM_BASE_URL);
-            case Route.Hook _ -> field.getName().equalsIgnoreCase(Headers.OPERATION_ID) && isUuid(field.getValue());
+            case PublicRoute.Provider _ -> field.getName().equalsIgnoreCase(Headers.UPSTREAM_BASE_URL);
+            case PublicRoute.Hook _ ->
+                field.getName().equalsIgnoreCase(Headers.OPERATION_ID) && isUuid(field.getValue());
         };
     }
 
@@ -59,7 +60,7 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
                 headers.remove(Headers.WORKER_ROUTE_FAILURE);
                 refusedByWorker = true;
             }
-            if (route instanceof Route.Provider provider && provider.modelCatalog()) {
+            if (route instanceof PublicRoute.Provider provider && provider.catalog()) {
                 PublicSurface.neverStored(headers);
             }
         };

@@ -130,7 +130,7 @@ public final class HookRun {
         if (HookPolicy.closedEvent(input)) {
             return told.compareAndSet(false, true) ? 0 : TOLD; // Let through by flag; approving it is not ours.
         }
-        return answer(options.agent().passThroughAnswer().getBytes(StandardCharsets.UTF_8));
+        return answer(options.agent().allowAnswer().getBytes(StandardCharsets.UTF_8));
     }
 
     private int deliver(byte[] input, RouteToken token) throws HookFailure {

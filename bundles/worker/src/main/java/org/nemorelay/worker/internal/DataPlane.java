@@ -17,13 +17,14 @@ import org.nemorelay.http.FailureAnswer;
 import org.nemorelay.http.Forwarder;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
-import org.nemorelay.http.Route;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.protocol.Headers;
 import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.protocol.PublicRoute;
+import org.nemorelay.protocol.PublicRoutes;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.ControlPaths;
 
@@ -102,22 +103,23 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     }
 
     private void admitted(String path, Request request, Response response, Callback callback) {
-        Optional<Route> route = Route.of(path);
+        Optional<PublicRoute> route = PublicRoutes.find(path);
         if (route.isEmpty()) {
             Answers.empty(response, callback, 404);
         } else if (!route.get().method().equals(request.getMethod())) {
             Answers.empty(response, callback, 405);
         } else {
             switch (route.get()) {
-                case Route.Hook hook -> hook(hook.agent(), request, response, callback);
-                case Route.Provider provider -> provider(provider, path, request, response, callback);
+                case PublicRoute.Hook hook -> hook(hook.agent(), request, response, callback);
+                case PublicRoute.Provider provider -> provider(provider, path, request, response, callback);
             }
         }
     }
 
     // ---- providers
 
-    private void provider(Route.Provider route, String path, Request request, Response response, Callback callback) {
+    private void provider(
+            PublicRoute.Provider route, String path, Request request, Response response, Callback callback) {
         HttpFields headers = request.getHeaders();
         String pathQuery = request.getHttpURI().getPathQuery();
         Upstreams.Target target;
@@ -138,7 +140,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                     HeaderRules.removePrivate(fields);
                     target.headers().apply(fields);
                 },
-                route.modelCatalog() ? UNCACHED : HeaderEdit.NONE,
+                route.catalog() ? UNCACHED : HeaderEdit.NONE,
                 headTimeoutMs);
         ExchangeListener listener = new ProviderExchange(route.family(), observation.exchange(path, headers), failures);
         forwarder.forward(
@@ -147,12 +149,12 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 callback,
                 destination,
                 listener,
-                route.modelCatalog() ? BAD_GATEWAY_UNCACHED : BAD_GATEWAY);
+                route.catalog() ? BAD_GATEWAY_UNCACHED : BAD_GATEWAY);
     }
 
     // ---- hooks
 
-    private void hook(Route.Agent agent, Request request, Response response, Callback callback) {
+    private void hook(HookAgent agent, Request request, Response response, Callback callback) {
         if (request.getLength() > maxHookBytes) {
             tooLarge(response, callback);
             return;
@@ -167,7 +169,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                         failure -> unread(failure, response, callback)));
     }
 
-    private void read(Route.Agent agent, byte[] body, Request request, Response response, Callback callback) {
+    private void read(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {
         if (body.length <= INLINE_JSON) {
             answer(agent, body, response, callback);
         } else {
@@ -188,23 +190,15 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 response, callback, 413, "payload too large: hook payload exceeds the " + maxHookBytes + "-byte limit");
     }
 
-    private void answer(Route.Agent agent, byte[] body, Response response, Callback callback) {
+    private void answer(HookAgent agent, byte[] body, Response response, Callback callback) {
         try {
             Json.parse(body);
         } catch (JsonException e) {
             Answers.gatewayError(response, callback, 400, "invalid hook payload: " + e.getMessage());
             return;
         }
-        observation.hook(agentOf(agent), body);
+        observation.hook(agent, body);
         Answers.json(response, callback, 200, agent.allowAnswer());
-    }
-
-    private static HookAgent agentOf(Route.Agent agent) {
-        return switch (agent) {
-            case CODEX -> HookAgent.CODEX;
-            case CLAUDE_CODE -> HookAgent.CLAUDE_CODE;
-            case PI -> HookAgent.PI;
-        };
     }
 
     /** A request is in flight until its callback completes. */

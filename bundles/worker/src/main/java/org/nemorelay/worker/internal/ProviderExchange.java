@@ -4,15 +4,15 @@ import java.nio.ByteBuffer;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.Outcome;
-import org.nemorelay.http.Route;
+import org.nemorelay.protocol.PublicRoute;
 
 /** Lets those who observe see an exchange, and logs a provider that failed. */
 final class ProviderExchange implements ExchangeListener {
-    private final Route.Family family;
+    private final PublicRoute.Family family;
     private final ExchangeListener observer;
     private final UpstreamFailureLog failures;
 
-    ProviderExchange(Route.Family family, ExchangeListener observer, UpstreamFailureLog failures) {
+    ProviderExchange(PublicRoute.Family family, ExchangeListener observer, UpstreamFailureLog failures) {
         this.family = family;
         this.observer = observer;
         this.failures = failures;

@@ -2,7 +2,7 @@ package org.nemorelay.worker.internal;
 
 import java.util.function.LongSupplier;
 import org.nemorelay.http.Outcome;
-import org.nemorelay.http.Route;
+import org.nemorelay.protocol.PublicRoute;
 import org.nemorelay.telemetry.EventLog;
 
 /** {@code upstream_request_failed}, at most once in 10 s (relay-daemon 10). Safe for any thread. */
@@ -24,7 +24,7 @@ final class UpstreamFailureLog {
         this.nanoTime = nanoTime;
     }
 
-    void failed(Route.Family family, Outcome.Failed failure) {
+    void failed(PublicRoute.Family family, Outcome.Failed failure) {
         long before;
         synchronized (this) {
             long now = nanoTime.getAsLong();
