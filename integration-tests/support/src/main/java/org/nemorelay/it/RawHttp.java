@@ -32,6 +32,7 @@ public final class RawHttp implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;
     private final List<String> trailers = new ArrayList<>();
+    private boolean chunkOpen;
 
     public RawHttp(int port) {
         try {
@@ -118,9 +119,15 @@ public final class RawHttp implements AutoCloseable {
         return new Answer(Integer.parseInt(status[1]), headers, new byte[0]);
     }
 
-    /** The next chunk of a chunked body, empty at its end. */
+    /**
+     * The next chunk of a chunked body as soon as its last byte is there, empty at its end. The line end behind a chunk
+     * may come with the next one: servers do send it late, and clients do not wait for it.
+     */
     public byte[] chunk() {
         try {
+            if (chunkOpen) {
+                line();
+            }
             int size = Integer.parseInt(line().split(";")[0].strip(), 16);
             byte[] data = in.readNBytes(size);
             if (size == 0) {
@@ -128,9 +135,8 @@ public final class RawHttp implements AutoCloseable {
                 for (String trailer = line(); !trailer.isEmpty(); trailer = line()) {
                     trailers.add(trailer);
                 }
-            } else {
-                line();
             }
+            chunkOpen = size > 0;
             return data;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

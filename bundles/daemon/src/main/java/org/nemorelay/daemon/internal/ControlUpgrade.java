@@ -89,13 +89,8 @@ final class ControlUpgrade {
     private static void text(Response response, Callback callback, String message) {
         byte[] body = message.getBytes(StandardCharsets.US_ASCII);
         HttpFields.Mutable headers = response.getHeaders();
-        HttpField date = headers.getField(HttpHeader.DATE);
-        headers.remove(HttpHeader.DATE);
         headers.put(HttpHeader.CONTENT_TYPE, "text/plain; charset=utf-8");
         headers.put(HttpHeader.CONTENT_LENGTH, body.length);
-        if (date != null) {
-            headers.add(date);
-        }
         response.setStatus(400);
         response.write(true, ByteBuffer.wrap(body), callback);
     }

@@ -28,7 +28,23 @@ class DaemonSurfaceTest {
     private static final String MESSAGE = "{\"model\":\"mock-model\",\"stream\":true}";
 
     /** Name of the exchange to the reason why ours differs. */
-    private static final Map<String, String> ACCEPTED = Map.of();
+    private static final Map<String, String> ACCEPTED = Map.ofEntries(
+            Map.entry("no host", "HTTP/1.1 demands a host (RFC 9112 3.2)"),
+            Map.entry("GET //healthz", "an ambiguous path is refused before it is routed"),
+            Map.entry("GET /bootstrap/tunnel", "the tunnel is not built yet"),
+            Map.entry("POST /bootstrap/tunnel", "the tunnel is not built yet"),
+            Map.entry("POST without a length", "the provider is told that there is no body (RFC 9110 8.6)"),
+            Map.entry("expect", "nobody is asked to continue with a body that is already here (RFC 9110 10.1.1)"),
+            Map.entry("no request line", "a connection that closes anyway; the stock announces it"),
+            Map.entry("length and chunked", "two lengths are how requests are smuggled; refused"),
+            Map.entry("101 headers", "headers are limited by their size, not by their number"),
+            Map.entry(
+                    Exchange.of("GET /v1/models", "", UPGRADE.toArray(String[]::new))
+                            .name(),
+                    "the stock forwards connection and upgrade to the provider; here no upgrade passes"),
+            Map.entry(
+                    Exchange.of("GET /v1/responses", "", "upgrade: websocket").name(),
+                    "an upgrade that the connection header does not name is malformed; harnesses name it"));
 
     @TempDir
     Path folder;
@@ -211,8 +227,8 @@ class DaemonSurfaceTest {
                         "expect",
                         "POST /v1/messages HTTP/1.1\r\nhost: relay.test\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n{}"),
                 new Exchange(
-                        "HTTP/1.0 stream",
-                        "POST /v1/messages HTTP/1.0\r\nhost: relay.test\r\ncontent-length: 2\r\n\r\n{}"));
+                        "HTTP/1.0",
+                        "POST /v1/messages/count_tokens HTTP/1.0\r\nhost: relay.test\r\ncontent-length: 2\r\n\r\n{}"));
     }
 
     private static List<Exchange> upgrades() {

@@ -40,7 +40,7 @@ record Exchange(String name, String request) {
                 answer = http.body(answer);
             }
             seen.append(answer.status()).append('\n').append(headers(answer));
-            seen.append('\n').append(withoutIdentity(answer.text()));
+            seen.append('\n').append(withoutIdentity(answer));
             seen.append(upgraded ? "" : reuse(http));
         }
         provider.received().stream().skip(before).forEach(received -> seen.append(sent(received)));
@@ -66,9 +66,13 @@ record Exchange(String name, String request) {
         };
     }
 
-    private static String withoutIdentity(String body) {
-        return body.replaceAll("\"instance_id\":\"[0-9a-f-]{36}\"", "\"instance_id\":\"a UUID\"")
-                .replaceAll("\"version\":\"[^\"]+\"", "\"version\":\"some\"");
+    /** Without what names the daemon, and without the text about a dead provider, which nobody parses. */
+    private static String withoutIdentity(RawHttp.Answer answer) {
+        String message = answer.status() == 502 ? "\"message\":\"some\"" : "$0";
+        return answer.text()
+                .replaceAll("\"instance_id\":\"[0-9a-f-]{36}\"", "\"instance_id\":\"a UUID\"")
+                .replaceAll("\"version\":\"[^\"]+\"", "\"version\":\"some\"")
+                .replaceAll("\"message\":\"[^\"]+\"", message);
     }
 
     /** Whether the connection serves another request, which also shows that nothing was left over on it. */

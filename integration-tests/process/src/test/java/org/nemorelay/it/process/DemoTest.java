@@ -29,7 +29,7 @@ class DemoTest {
         Proc.Result demo = run("demo");
         assertEquals(0, demo.exit(), demo.toString());
         String told = demo.stdout().toLowerCase(Locale.ROOT);
-        for (String hop : List.of("harness", "daemon", "worker", "provider", "hook", "observability")) {
+        for (String hop : List.of("harness", "mcp", "daemon", "worker", "plugin", "provider", "hook")) {
             assertTrue(told.contains(hop), hop + " is not in: " + demo.stdout());
         }
         assertFalse(demo.stderr().contains("\tat "), demo.stderr());
