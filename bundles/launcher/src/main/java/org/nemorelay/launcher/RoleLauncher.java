@@ -1,6 +1,7 @@
 package org.nemorelay.launcher;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.nemorelay.config.LaunchOptions;
@@ -16,20 +17,24 @@ import org.osgi.framework.launch.Framework;
 
 /** Runs a role in this process, from its feature file to the exit status. */
 public final class RoleLauncher {
+    /** A role that takes longer waits for something that will not come; its process would stay for ever, seen by nobody. */
+    private static final Duration START_LIMIT = Duration.ofMinutes(2);
+
     private RoleLauncher() {}
 
     /**
      * Runs the role until it ends by itself, fails, or a signal asks it to stop. Components drain in their deactivation;
      * the call returns when the framework has stopped. On SIGTERM and SIGINT the process exits from within, with status 0.
+     * A role that has not called {@code ready} after two minutes has failed.
      *
      * @return the exit status: 0, or what the role asked for
      * @throws RelayException what kept the role from starting or going on; the framework has stopped by then
      */
     public static int run(LaunchOptions options, EventLog log) {
-        return run(options, log, System.getProperty("java.class.path"));
+        return run(options, log, System.getProperty("java.class.path"), START_LIMIT);
     }
 
-    static int run(LaunchOptions options, EventLog log, String classPath) {
+    static int run(LaunchOptions options, EventLog log, String classPath, Duration startLimit) {
         JavaLogging.install(log);
         ProcessEnd end = new ProcessEnd();
         CountDownLatch stopped = new CountDownLatch(1);
@@ -43,7 +48,7 @@ public final class RoleLauncher {
                 "signal");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            return runUntil(end, options, log, classPath);
+            return runUntil(end, options, log, classPath, startLimit);
         } finally {
             log.flush();
             stopped.countDown();
@@ -51,10 +56,17 @@ public final class RoleLauncher {
         }
     }
 
-    private static int runUntil(ProcessEnd end, LaunchOptions options, EventLog log, String classPath) {
+    private static int runUntil(
+            ProcessEnd end, LaunchOptions options, EventLog log, String classPath, Duration startLimit) {
         try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
             RoleFramework role = new RoleFramework(options, log, end, classPath, storage.folder(), Map.of());
             start(role, end);
+            if (!end.awaitReady(startLimit)) {
+                end.fail(new RelayException(
+                        FailureKind.TIMEOUT,
+                        "the role " + options.role() + " is not up after " + startLimit.toSeconds() + " s"
+                                + role.waiting()));
+            }
             end.await();
             stop(role.framework());
         } catch (RelayException e) {

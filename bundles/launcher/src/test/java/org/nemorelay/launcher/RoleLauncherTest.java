@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -27,6 +28,8 @@ class RoleLauncherTest {
     /** Activators are made by the framework, so what they saw is kept here. */
     private static final List<String> SEEN = new CopyOnWriteArrayList<>();
 
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
     private final MemoryLog log = new MemoryLog();
 
     @TempDir
@@ -43,7 +46,7 @@ class RoleLauncherTest {
                 .add("first", Map.of("Bundle-Activator", Recorder.class.getName()))
                 .add("second", Map.of("Bundle-Activator", Recorder.class.getName()))
                 .add("last", Map.of("Bundle-Activator", Exits.class.getName()));
-        assertEquals(3, RoleLauncher.run(bundles.feature(), log, bundles.classPath()));
+        assertEquals(3, RoleLauncher.run(bundles.feature(), log, bundles.classPath(), LIMIT));
         assertEquals(
                 List.of("start test.first", "start test.second", "role test", "stop test.second", "stop test.first"),
                 SEEN);
@@ -57,10 +60,19 @@ class RoleLauncherTest {
                 .add("host", Map.of("Bundle-Activator", Hosts.class.getName()));
         LaunchOptions options = bundles.feature();
         bundles.add("plugin", Map.of("Bundle-Activator", Recorder.class.getName()));
-        assertEquals(0, RoleLauncher.run(options, log, bundles.classPath()));
+        assertEquals(0, RoleLauncher.run(options, log, bundles.classPath(), LIMIT));
         assertEquals(
                 List.of("start test.first", "start test.plugin", "stop host", "stop test.first", "stop test.plugin"),
                 SEEN);
+    }
+
+    @Test
+    void roleThatDoesNotComeUpHasFailed() throws Exception {
+        TestBundles bundles = new TestBundles(home).add("only", Map.of());
+        LaunchOptions options = bundles.feature();
+        RelayException failure = assertThrows(
+                RelayException.class, () -> RoleLauncher.run(options, log, bundles.classPath(), Duration.ofMillis(1)));
+        assertEquals("the role test is not up after 0 s", failure.getMessage());
     }
 
     @Test
@@ -111,7 +123,7 @@ class RoleLauncherTest {
     }
 
     private static String failure(LaunchOptions options, EventLog log, String classPath) {
-        return assertThrows(RelayException.class, () -> RoleLauncher.run(options, log, classPath))
+        return assertThrows(RelayException.class, () -> RoleLauncher.run(options, log, classPath, LIMIT))
                 .getMessage();
     }
 

@@ -1,7 +1,11 @@
 package org.nemorelay.launcher.internal;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.ProcessControl;
 
@@ -11,9 +15,12 @@ public final class ProcessEnd implements ProcessControl {
     public record End(int status, Optional<RelayException> failure) {}
 
     private final CompletableFuture<End> end = new CompletableFuture<>();
+    private final CompletableFuture<Void> up = new CompletableFuture<>();
 
     @Override
-    public void ready() {}
+    public void ready() {
+        up.complete(null);
+    }
 
     @Override
     public void fail(RelayException failure) {
@@ -23,6 +30,21 @@ public final class ProcessEnd implements ProcessControl {
     @Override
     public void exit(int status) {
         end.complete(new End(status, Optional.empty()));
+    }
+
+    /** Waits until the role is up or has ended; false when neither came in time. */
+    public boolean awaitReady(Duration limit) {
+        try {
+            CompletableFuture.anyOf(up, end).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Waits for the end. */

@@ -17,10 +17,15 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
+import org.osgi.framework.ServiceReference;
 import org.osgi.framework.launch.Framework;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.component.runtime.ServiceComponentRuntime;
+import org.osgi.service.component.runtime.dto.ComponentConfigurationDTO;
+import org.osgi.service.component.runtime.dto.ComponentDescriptionDTO;
+import org.osgi.service.component.runtime.dto.UnsatisfiedReferenceDTO;
 import org.osgi.service.log.LoggerFactory;
 
 /**
@@ -128,6 +133,29 @@ public final class RoleFramework {
                         e);
             }
         }
+    }
+
+    /** Which components wait for a service or failed, as the end of a sentence; empty when none does. */
+    public String waiting() {
+        BundleContext context = framework.getBundleContext();
+        ServiceReference<ServiceComponentRuntime> reference =
+                context.getServiceReference(ServiceComponentRuntime.class);
+        if (reference == null) {
+            return "";
+        }
+        ServiceComponentRuntime runtime = context.getService(reference);
+        List<String> waiting = new ArrayList<>();
+        for (ComponentDescriptionDTO description : runtime.getComponentDescriptionDTOs()) {
+            for (ComponentConfigurationDTO component : runtime.getComponentConfigurationDTOs(description)) {
+                for (UnsatisfiedReferenceDTO missing : component.unsatisfiedReferences) {
+                    waiting.add(description.name + " waits for " + missing.name);
+                }
+                if (component.state == ComponentConfigurationDTO.FAILED_ACTIVATION) {
+                    waiting.add(description.name + " failed");
+                }
+            }
+        }
+        return waiting.isEmpty() ? "" : ": " + String.join(", ", waiting);
     }
 
     /** One text for each bundle that cannot be resolved, naming what it misses; bundles that only wait for such a one are left out. */
