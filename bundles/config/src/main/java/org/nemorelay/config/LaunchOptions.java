@@ -3,6 +3,7 @@ package org.nemorelay.config;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import org.nemorelay.config.internal.SystemFolder;
 
 /**
  * How this process was started; the launcher registers it as a service before any bundle starts.
@@ -20,6 +21,17 @@ public record LaunchOptions(String role, Path home, Map<String, String> flags, M
 
     public Optional<String> flag(String name) {
         return Optional.ofNullable(flags.get(name));
+    }
+
+    /**
+     * Where the administrator's files are: {@code etc} of the installed tree where there is one, else {@code
+     * /etc/nemo-relay}. Looks at the disk.
+     *
+     * @throws org.nemorelay.protocol.RelayException (CONFIGURATION) when the tree's {@code etc} may have been written by
+     *     somebody else than the tree's owner
+     */
+    public Path systemFolder() {
+        return SystemFolder.of(home);
     }
 
     /** Leaves the environment out: it may hold credentials. */

@@ -1,7 +1,5 @@
 package org.nemorelay.config.internal;
 
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +28,6 @@ record RoleConfiguration(
         Optional<Plugins> plugins,
         List<String> notes) {
 
-    private static final Path SYSTEM = Path.of("/etc/nemo-relay");
     private static final String CONFIG_FILE = "config.toml";
 
     private static final String CAPTURE_VARIABLE = "NEMO_RELAY_DAEMON_OBSERVATION_CAPTURE_BYTES";
@@ -77,16 +74,6 @@ record RoleConfiguration(
             case "worker" -> worker(options);
             default -> new RoleConfiguration(Map.of(), Optional.empty(), Optional.empty(), List.of());
         };
-    }
-
-    /** Where the administrator's files are: the tree's own {@code etc} where there is one, which then replaces the system's. */
-    static Path systemFolder(Path home) {
-        Path own = home.resolve("etc");
-        if (!Files.exists(own, LinkOption.NOFOLLOW_LINKS)) {
-            return SYSTEM;
-        }
-        OwnFolder.check(home, own);
-        return own;
     }
 
     private static RoleConfiguration daemon(LaunchOptions options) {
@@ -160,7 +147,7 @@ record RoleConfiguration(
                                                 options.environment().get(CAPTURE_VARIABLE)),
                                         DEFAULT_CAPTURE_BYTES)));
         shared(layers, pids);
-        Path plugins = systemFolder(options.home()).resolve(Plugins.FILE);
+        Path plugins = options.systemFolder().resolve(Plugins.FILE);
         return new RoleConfiguration(
                 Map.copyOf(pids),
                 logging(options, layers, "logging", notes),
@@ -183,7 +170,7 @@ record RoleConfiguration(
     }
 
     private static Optional<TomlValue.Table> systemFile(LaunchOptions options) {
-        return TomlFile.read(systemFolder(options.home()).resolve(CONFIG_FILE));
+        return TomlFile.read(options.systemFolder().resolve(CONFIG_FILE));
     }
 
     private static Optional<Path> userFolder(Map<String, String> environment) {

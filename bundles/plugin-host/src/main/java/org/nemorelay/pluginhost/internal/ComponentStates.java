@@ -2,7 +2,9 @@ package org.nemorelay.pluginhost.internal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.HookPolicy;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.Constants;
 import org.osgi.framework.dto.ServiceReferenceDTO;
@@ -12,6 +14,8 @@ import org.osgi.service.component.runtime.dto.ComponentDescriptionDTO;
 
 /** What the component runtime says about the component of a plugin kind. */
 final class ComponentStates {
+    private static final Set<String> USED = Set.of(EventSubscriber.class.getName(), HookPolicy.class.getName());
+
     private final ServiceComponentRuntime runtime;
 
     ComponentStates(ServiceComponentRuntime runtime) {
@@ -74,15 +78,15 @@ final class ComponentStates {
                 .toList();
     }
 
-    /** A subscriber is activated by the host's own use of its service; any other component by nobody so far. */
+    /** A service that the host uses is activated by that use; any other component by nobody so far. */
     private static boolean active(ComponentConfigurationDTO configuration) {
         return configuration.state == ComponentConfigurationDTO.ACTIVE
-                || (configuration.state == ComponentConfigurationDTO.SATISFIED && !subscriber(configuration.service));
+                || (configuration.state == ComponentConfigurationDTO.SATISFIED && !used(configuration.service));
     }
 
-    private static boolean subscriber(ServiceReferenceDTO service) {
+    private static boolean used(ServiceReferenceDTO service) {
         return service != null
                 && service.properties.get(Constants.OBJECTCLASS) instanceof String[] names
-                && List.of(names).contains(EventSubscriber.class.getName());
+                && List.of(names).stream().anyMatch(USED::contains);
     }
 }

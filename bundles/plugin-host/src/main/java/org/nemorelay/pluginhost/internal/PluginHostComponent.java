@@ -1,6 +1,5 @@
 package org.nemorelay.pluginhost.internal;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,10 +11,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginKind;
+import org.nemorelay.pluginhost.EventSink;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
+import org.nemorelay.pluginhost.PolicyGate;
 import org.nemorelay.pluginhost.Snapshot;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -55,10 +58,12 @@ public final class PluginHostComponent implements PluginHost {
     private final PluginFiles files;
     private final EventLog log;
     private final ComponentStates components;
-    private final EventSinks sinks;
+    private final PluginServices<EventSubscriber, EventSink> sinks;
+    private final PluginServices<HookPolicy, PolicyGate> policies;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final Map<String, PluginStatus> status = new TreeMap<>();
     private final Thread thread;
+    private volatile Snapshot snapshot = Snapshot.NONE;
     private boolean changed;
 
     /** A kind that a file in a plugin folder provides. */
@@ -84,11 +89,23 @@ public final class PluginHostComponent implements PluginHost {
         this.context = context;
         this.plan = plan;
         this.log = log;
-        this.files = new PluginFiles(options.home(), systemFolder(options.home()));
+        this.files = new PluginFiles(options.home(), options.systemFolder());
         this.components = new ComponentStates(runtime);
-        this.sinks = new EventSinks(context, log, this::wake);
+        this.sinks = new PluginServices<>(
+                context,
+                log,
+                EventSubscriber.class,
+                (name, activation, started) -> new SubscriberThread(name, log, activation, started),
+                this::servicesChanged);
+        this.policies = new PluginServices<>(
+                context,
+                log,
+                HookPolicy.class,
+                (name, activation, started) -> new PolicyThreads(name, log, activation, started),
+                this::servicesChanged);
         this.thread = Thread.ofPlatform().name("plugin-host").daemon().unstarted(this::bringUp);
         sinks.open();
+        policies.open();
         thread.start();
     }
 
@@ -96,6 +113,7 @@ public final class PluginHostComponent implements PluginHost {
     void close() throws InterruptedException {
         thread.interrupt();
         thread.join();
+        policies.close();
         sinks.close();
     }
 
@@ -118,12 +136,7 @@ public final class PluginHostComponent implements PluginHost {
 
     @Override
     public Snapshot snapshot() {
-        return sinks.snapshot();
-    }
-
-    private static Path systemFolder(Path home) {
-        Path own = home.resolve("etc");
-        return Files.isDirectory(own) ? own : Path.of("/etc/nemo-relay");
+        return snapshot;
     }
 
     private void bringUp() {
@@ -269,6 +282,10 @@ public final class PluginHostComponent implements PluginHost {
         return switch (components.of(provider.bundle(), provider.kind())) {
             case ComponentStates.Pending pending -> false;
             case ComponentStates.Active active -> {
+                if (!sinks.serve(provider.bundle()) || !policies.serve(provider.bundle())) {
+                    // Active by our use of it, and about to be in the snapshot.
+                    yield false;
+                }
                 report(new PluginStatus(
                         provider.kind(),
                         provider.version(),
@@ -352,7 +369,8 @@ public final class PluginHostComponent implements PluginHost {
         }
     }
 
-    private synchronized void wake() {
+    private synchronized void servicesChanged() {
+        snapshot = new Snapshot(sinks.serving(), policies.serving());
         changed = true;
         notifyAll();
     }

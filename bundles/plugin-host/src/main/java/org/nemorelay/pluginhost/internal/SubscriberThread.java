@@ -16,7 +16,7 @@ import org.nemorelay.telemetry.EventLog;
  * One subscriber on a thread of its own: activation, events and flushes all run there, so a plugin that blocks holds up
  * nobody but itself. The queue is bounded by number and by size.
  */
-final class SubscriberThread implements EventSink {
+final class SubscriberThread implements EventSink, PluginServices.Runner {
     private static final int MAX_EVENTS = 1024;
     private static final long MAX_CHARACTERS = 16L * 1024 * 1024;
 
@@ -32,7 +32,14 @@ final class SubscriberThread implements EventSink {
         /** @param characters what the event holds on to */
         record Publish(Event event, long characters) implements Work {}
 
-        record Flush(CompletableFuture<Void> done) implements Work {}
+        /** Tells when the queue is read up to here. */
+        sealed interface Point extends Work {
+            CompletableFuture<Void> done();
+        }
+
+        record Taken(CompletableFuture<Void> done) implements Point {}
+
+        record Flush(CompletableFuture<Void> done) implements Point {}
     }
 
     /**
@@ -85,21 +92,30 @@ final class SubscriberThread implements EventSink {
     }
 
     @Override
-    public synchronized CompletableFuture<Void> flush() {
+    public CompletableFuture<Void> taken() {
+        return add(new Work.Taken(new CompletableFuture<>()));
+    }
+
+    @Override
+    public CompletableFuture<Void> flush() {
+        return add(new Work.Flush(new CompletableFuture<>()));
+    }
+
+    private synchronized CompletableFuture<Void> add(Work.Point point) {
         if (closed) {
             return CompletableFuture.completedFuture(null);
         }
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        queue.add(new Work.Flush(done));
+        queue.add(point);
         notifyAll();
-        return done;
+        return point.done();
     }
 
     /**
      * Lets the subscriber finish what it was given, with a last flush, for as long as {@code millis}; then interrupts
      * and leaves it. Returns whether the thread has ended.
      */
-    boolean close(long millis) throws InterruptedException {
+    @Override
+    public boolean close(long millis) throws InterruptedException {
         synchronized (this) {
             if (!closed) {
                 queue.add(new Work.Flush(new CompletableFuture<>()));
@@ -134,6 +150,7 @@ final class SubscriberThread implements EventSink {
                     case Work.Publish(Event event, long size) -> {
                         attempt("onEvent", () -> subscriber.onEvent(event));
                     }
+                    case Work.Taken(CompletableFuture<Void> done) -> done.complete(null);
                     case Work.Flush(CompletableFuture<Void> done) -> {
                         attempt("flush", subscriber::flush);
                         done.complete(null);
@@ -162,8 +179,8 @@ final class SubscriberThread implements EventSink {
     private synchronized void abandonQueue() {
         closed = true;
         for (Work work : queue) {
-            if (work instanceof Work.Flush(CompletableFuture<Void> done)) {
-                done.complete(null);
+            if (work instanceof Work.Point point) {
+                point.done().complete(null);
             }
         }
         queue.clear();

@@ -24,6 +24,8 @@ import java.util.zip.ZipEntry;
 import org.apache.felix.framework.FrameworkFactory;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.BundleContext;
@@ -117,9 +119,10 @@ final class HostUnderTest implements PluginPlan {
         headers.forEach(attributes::putValue);
         Path file = home.resolve(path);
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file), manifest)) {
+            Class<?> service = HookPolicy.class.isAssignableFrom(component) ? HookPolicy.class : EventSubscriber.class;
             String xml = "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path
                     + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\">"
-                    + "<service><provide interface=\"org.nemorelay.plugin.api.EventSubscriber\"/></service>"
+                    + "<service><provide interface=\"" + service.getName() + "\"/></service>"
                     + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
             add(jar, "OSGI-INF/component.xml", xml.getBytes(StandardCharsets.UTF_8));
             String name = component.getName().replace('.', '/') + ".class";

@@ -10,14 +10,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
 
@@ -78,6 +84,21 @@ class PluginsAreBroughtUpTest {
     }
 
     @Test
+    void aPolicyServesFromTheMomentTheHostIsReady() throws Exception {
+        host.jar(
+                "plugins/one.jar", "one", Denying.class, Map.of("Provide-Capability", "org.nemorelay.plugin;kind=one"));
+        var plugins =
+                host.plan("one", Optional.empty(), Map.of("reason", "not here")).start();
+        assertEquals(Optional.empty(), host.failure());
+        ToolCall call = new ToolCall(
+                ToolCall.Agent.PI, "tool_call", "bash", Optional.empty(), Map.of(), JsonObject.of(Map.of(), ""));
+        assertEquals(
+                Optional.of("not here"),
+                plugins.snapshot().rule(call).get(30, TimeUnit.SECONDS).denial());
+        assertFalse(plugins.snapshot().observed());
+    }
+
+    @Test
     void withoutAPlanNothingIsWaitedFor() {
         host.start();
         assertEquals(Optional.empty(), host.failure());
@@ -86,6 +107,20 @@ class PluginsAreBroughtUpTest {
     static Event event(String name) {
         return Event.of(Map.of(
                 "atof_version", "0.1", "kind", "mark", "name", name, "uuid", "u", "timestamp", 1793610000500000L));
+    }
+
+    /** Denies every call. */
+    public static final class Denying implements HookPolicy {
+        private final String reason;
+
+        public Denying(Map<String, Object> properties) {
+            reason = PluginConfig.of(properties).string("reason");
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.deny(reason));
+        }
     }
 
     /** Appends names to a file; the plugin's classes are loaded apart from the test's. */

@@ -1,6 +1,8 @@
 package org.nemorelay.worker.internal;
 
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -21,12 +23,17 @@ import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
+import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.Ruling;
+import org.nemorelay.pluginhost.Snapshot;
 import org.nemorelay.protocol.Headers;
 import org.nemorelay.protocol.HookAgent;
 import org.nemorelay.protocol.PublicRoute;
 import org.nemorelay.protocol.PublicRoutes;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.ControlPaths;
+import org.nemorelay.worker.internal.hook.HookPayload;
+import org.nemorelay.worker.internal.hook.ToolGate;
 
 /**
  * The worker's HTTP surface: the daemon's probe, hooks and provider requests, each with the worker's token (relay-daemon
@@ -50,6 +57,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     private final Admission admission;
     private final Forwarder forwarder;
     private final Upstreams upstreams;
+    private final Supplier<Snapshot> plugins;
     private final Observation observation;
     private final UpstreamFailureLog failures;
     private final long maxHookBytes;
@@ -59,6 +67,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
             Admission admission,
             Forwarder forwarder,
             Upstreams upstreams,
+            Supplier<Snapshot> plugins,
             Observation observation,
             UpstreamFailureLog failures,
             long maxHookBytes,
@@ -66,6 +75,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
         this.admission = admission;
         this.forwarder = forwarder;
         this.upstreams = upstreams;
+        this.plugins = plugins;
         this.observation = observation;
         this.failures = failures;
         this.maxHookBytes = maxHookBytes;
@@ -171,9 +181,9 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
 
     private void read(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {
         if (body.length <= INLINE_JSON) {
-            answer(agent, body, response, callback);
+            answer(agent, body, request, response, callback);
         } else {
-            request.getComponents().getExecutor().execute(() -> answer(agent, body, response, callback));
+            request.getComponents().getExecutor().execute(() -> answer(agent, body, request, response, callback));
         }
     }
 
@@ -190,15 +200,53 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 response, callback, 413, "payload too large: hook payload exceeds the " + maxHookBytes + "-byte limit");
     }
 
-    private void answer(HookAgent agent, byte[] body, Response response, Callback callback) {
+    private void answer(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {
+        HookPayload hook;
         try {
-            Json.parse(body);
+            hook = new HookPayload(agent, Json.parse(body));
         } catch (JsonException e) {
             Answers.gatewayError(response, callback, 400, "invalid hook payload: " + e.getMessage());
             return;
         }
-        observation.hook(agent, body);
-        Answers.json(response, callback, 200, agent.allowAnswer());
+        ToolGate.Answer allowed = new ToolGate.Answer(200, agent.allowAnswer());
+        Snapshot snapshot = plugins.get();
+        Optional<ToolCall> call = snapshot.policies().isEmpty() ? Optional.empty() : ToolGate.callOf(hook);
+        if (call.isEmpty()) {
+            send(hook, body.length, Ruling.NONE, allowed, request, response, callback);
+            return;
+        }
+        // Not on the thread that the ruling comes from: it may be a plugin's, and interrupted.
+        snapshot.rule(call.get())
+                .whenCompleteAsync(
+                        (ruling, failure) -> {
+                            if (failure != null) {
+                                callback.failed(failure);
+                                return;
+                            }
+                            ToolGate.Answer answer = ruling.denial()
+                                    .map(reason -> ToolGate.denial(hook, reason))
+                                    .orElse(allowed);
+                            send(hook, body.length, ruling, answer, request, response, callback);
+                        },
+                        request.getComponents().getExecutor());
+    }
+
+    private void send(
+            HookPayload hook,
+            int bytes,
+            Ruling ruling,
+            ToolGate.Answer answer,
+            Request request,
+            Response response,
+            Callback callback) {
+        CompletableFuture<Void> told = observation.hook(hook, bytes, ruling);
+        if (told.isDone()) {
+            Answers.json(response, callback, answer.status(), answer.body());
+        } else {
+            told.whenCompleteAsync(
+                    (done, failure) -> Answers.json(response, callback, answer.status(), answer.body()),
+                    request.getComponents().getExecutor());
+        }
     }
 
     /** A request is in flight until its callback completes. */

@@ -1,13 +1,22 @@
 package org.nemorelay.worker.internal;
 
+import java.util.concurrent.CompletableFuture;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.http.ExchangeListener;
-import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.pluginhost.Ruling;
+import org.nemorelay.worker.internal.hook.HookPayload;
 
 /** Where the data plane tells of traffic. No call blocks. */
 interface Observation {
-    /** A hook, before it is answered. */
-    void hook(HookAgent agent, byte[] payload);
+    /**
+     * A hook, before it is answered.
+     *
+     * @param bytes of its payload
+     * @param ruling what policies say to it
+     * @return completes, within two seconds and without failure, when the hook may be answered: an agent may read its
+     *     records as soon as it has the answer
+     */
+    CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling);
 
     /** What sees a provider request that is about to be sent on; {@link ExchangeListener#NONE} when nobody records it. */
     ExchangeListener exchange(String path, HttpFields headers);

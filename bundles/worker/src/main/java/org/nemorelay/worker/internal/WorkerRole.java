@@ -3,6 +3,7 @@ package org.nemorelay.worker.internal;
 import java.io.InputStream;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.config.LaunchOptions;
@@ -13,15 +14,16 @@ import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
-import org.nemorelay.protocol.HookAgent;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.Role;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.ProcessControl;
+import org.nemorelay.worker.internal.hook.HookPayload;
 import org.nemorelay.worker.internal.observe.TrafficEvents;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -122,6 +124,7 @@ public final class WorkerRole {
                 engine.forwarder(),
                 // The user's environment names no provider and no key: the administrator's configuration does.
                 new Upstreams(settings(), Map.of()),
+                plugins::snapshot,
                 observation,
                 new UpstreamFailureLog(log, workerId, System::nanoTime),
                 gateway.max__hook__payload__bytes(),
@@ -180,8 +183,11 @@ public final class WorkerRole {
         }
 
         @Override
-        public void hook(HookAgent agent, byte[] payload) {
-            events.ifPresent(traffic -> traffic.hook(agent, payload));
+        public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
+            Optional<TrafficEvents> traffic = events;
+            return traffic.isPresent()
+                    ? traffic.get().hook(hook, bytes, ruling)
+                    : CompletableFuture.completedFuture(null);
         }
 
         @Override

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
@@ -27,8 +28,10 @@ import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
-import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.pluginhost.Ruling;
+import org.nemorelay.pluginhost.Snapshot;
 import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.worker.internal.hook.HookPayload;
 
 /** What a daemon gets from a worker, over real sockets (relay-daemon 7). */
 @Timeout(30)
@@ -65,8 +68,9 @@ final class DataPlaneTest {
     private HttpListener listen(String base) {
         Observation observation = new Observation() {
             @Override
-            public void hook(HookAgent agent, byte[] payload) {
-                hooks.add(agent.word() + " " + payload.length);
+            public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
+                hooks.add(hook.agent().word() + " " + bytes);
+                return CompletableFuture.completedFuture(null);
             }
 
             @Override
@@ -79,6 +83,7 @@ final class DataPlaneTest {
                 admission,
                 engine.forwarder(),
                 new Upstreams(new Upstreams.Settings(base, "Bearer lent", "", "", ""), Map.of()),
+                () -> Snapshot.NONE,
                 observation,
                 new UpstreamFailureLog(log, "worker", System::nanoTime),
                 100_000,

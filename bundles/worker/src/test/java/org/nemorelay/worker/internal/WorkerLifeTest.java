@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -267,7 +266,7 @@ final class WorkerLifeTest {
 
         @Override
         public Snapshot snapshot() {
-            return new Snapshot(new ArrayList<>());
+            return Snapshot.NONE;
         }
     }
 

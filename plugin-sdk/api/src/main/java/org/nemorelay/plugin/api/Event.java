@@ -181,7 +181,8 @@ public final class Event {
         return copy;
     }
 
-    private static Object frozen(Object value) {
+    /** A deep copy that nobody can change. */
+    static Object frozen(Object value) {
         return switch (value) {
             case null -> null;
             case JsonObject object -> Collections.unmodifiableMap(sorted(object.values()));

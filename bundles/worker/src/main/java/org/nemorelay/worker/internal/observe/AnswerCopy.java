@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 import org.nemorelay.json.Json;
@@ -14,6 +15,8 @@ import org.nemorelay.json.JsonException;
 
 /** Reads the copy of an answer's body as far as it came. Owned by the dispatcher thread. */
 final class AnswerCopy {
+    private static final Set<String> DECODED = Set.of("gzip", "x-gzip", "deflate");
+
     private final int limit;
     private final boolean streamed;
     private final String encoding;
@@ -64,6 +67,11 @@ final class AnswerCopy {
             // Neither JSON nor an encoding that this side reads: the record has the head alone.
             return Optional.empty();
         }
+    }
+
+    /** The content coding that this side does not read: the JDK has neither br nor zstd. */
+    Optional<String> undecoded() {
+        return plain() || DECODED.contains(encoding) ? Optional.empty() : Optional.of(encoding);
     }
 
     private boolean plain() {

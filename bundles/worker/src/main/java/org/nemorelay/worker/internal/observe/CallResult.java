@@ -10,5 +10,11 @@ import java.util.Optional;
  * @param terminal how the copy ended
  * @param truncated the copy lacks bytes that the client got
  * @param answer what could be read of it
+ * @param undecoded the content coding that kept it from being read; empty where none did
  */
-record CallResult(int status, Terminal terminal, boolean truncated, Optional<Map<String, Object>> answer) {}
+record CallResult(
+        int status,
+        Terminal terminal,
+        boolean truncated,
+        Optional<Map<String, Object>> answer,
+        Optional<String> undecoded) {}

@@ -1,5 +1,6 @@
 package org.nemorelay.worker.internal.observe;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -21,8 +22,11 @@ public final class ObservedCall implements ExchangeListener {
     private static final int FIRST_FRAME_BYTES = 2 * 1024;
 
     private final TrafficEvents events;
-    private final ModelApi api;
+    private final ObservedRequest request;
     private final int limit;
+
+    // Guarded by this; the request's body, where it decides whether there is a record, until that is handed over.
+    private Optional<ByteArrayOutputStream> requestBody;
 
     // Guarded by this.
     private final Deque<Frame> frames = new ArrayDeque<>();
@@ -49,11 +53,33 @@ public final class ObservedCall implements ExchangeListener {
         }
     }
 
-    /** @param limit of the copied bytes; what comes after them is missing in the record, which says so */
-    ObservedCall(TrafficEvents events, ModelApi api, int limit) {
+    /**
+     * @param limit of the copied bytes; what comes after them is missing in the record, which says so
+     * @param awaitsBody whether the call begins only when its small body was seen, else it has begun
+     */
+    ObservedCall(TrafficEvents events, ObservedRequest request, int limit, boolean awaitsBody) {
         this.events = events;
-        this.api = api;
+        this.request = request;
         this.limit = limit;
+        this.requestBody = awaitsBody ? Optional.of(new ByteArrayOutputStream()) : Optional.empty();
+    }
+
+    synchronized boolean awaitsBody() {
+        return requestBody.isPresent();
+    }
+
+    @Override
+    public synchronized void requestBytes(ByteBuffer bytes) {
+        if (requestBody.isPresent()) {
+            byte[] copy = new byte[bytes.remaining()];
+            bytes.get(bytes.position(), copy);
+            requestBody.get().writeBytes(copy);
+        }
+    }
+
+    @Override
+    public synchronized void requestEnd() {
+        begin();
     }
 
     @Override
@@ -84,6 +110,7 @@ public final class ObservedCall implements ExchangeListener {
 
     /** @param length negative where the head does not tell */
     synchronized void head(int status, String contentType, String contentEncoding, long length) {
+        begin();
         head = Optional.of(new Head(status, contentType, contentEncoding, length));
     }
 
@@ -120,6 +147,7 @@ public final class ObservedCall implements ExchangeListener {
 
     /** The exchange is over; later calls change nothing. */
     synchronized void end(Terminal how) {
+        begin();
         if (terminal.isEmpty()) {
             terminal = Optional.of(how);
             endedAt = Instant.now();
@@ -154,7 +182,7 @@ public final class ObservedCall implements ExchangeListener {
         if (copy.isEmpty() && answerHead.isPresent()) {
             Head known = answerHead.get();
             copy = Optional.of(
-                    new AnswerCopy(api, known.contentType(), known.contentEncoding(), known.length(), limit));
+                    new AnswerCopy(request.api(), known.contentType(), known.contentEncoding(), known.length(), limit));
         }
         copy.ifPresent(answer -> taken.forEach(frame -> answer.bytes(frame.bytes, frame.count)));
         // The provider's last word ends the record: the hook that answers it may be here before the exchange is over.
@@ -168,8 +196,16 @@ public final class ObservedCall implements ExchangeListener {
                             answerHead.map(Head::status).orElse(0),
                             complete ? Terminal.COMPLETE : over.orElse(Terminal.UNKNOWN),
                             lacking,
-                            lacking ? Optional.empty() : copy.flatMap(AnswerCopy::answer)));
+                            lacking ? Optional.empty() : copy.flatMap(AnswerCopy::answer),
+                            copy.flatMap(AnswerCopy::undecoded)));
             copy = Optional.empty();
+        }
+    }
+
+    private void begin() {
+        if (requestBody.isPresent()) {
+            events.begin(this, request, requestBody.map(ByteArrayOutputStream::toByteArray));
+            requestBody = Optional.empty();
         }
     }
 

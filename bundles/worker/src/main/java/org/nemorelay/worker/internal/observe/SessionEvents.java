@@ -9,7 +9,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.nemorelay.pluginhost.Judgement;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.worker.internal.hook.HookPayload;
 import org.nemorelay.worker.internal.observe.Session.ToolHint;
 
 /**
@@ -53,42 +57,45 @@ final class SessionEvents {
         this.pluginConfig = pluginConfig;
     }
 
-    /** A harness's hook. */
-    void hook(Instant now, HookPayload hook) {
+    /**
+     * A harness's hook.
+     *
+     * @param ruling what policies say to the tool call that it asks about
+     */
+    void hook(Instant now, HookPayload hook, Ruling ruling) {
         Session session = sessionOf(hook);
         session.lastActivity = now;
         switch (hook.agent()) {
-            case CODEX, CLAUDE_CODE -> turnAgentHook(now, session, hook);
-            case PI -> piHook(now, session, hook);
+            case CODEX, CLAUDE_CODE -> turnAgentHook(now, session, hook, ruling);
+            case PI -> piHook(now, session, hook, ruling);
         }
     }
 
-    /**
-     * A model request is sent on. Its body is not read, so the record has the head only.
-     *
-     * @param headers as the harness sent them, in lower case
-     */
-    ModelCall callStarted(Instant now, ModelApi api, String path, Map<String, String> headers) {
-        Session session = sessionOf(api, headers);
+    /** Whether a request is Claude Code's probe of its credential, which is none while a turn goes on. */
+    boolean startUpProbe(ObservedRequest request, byte[] body) {
+        Optional<Session> known = namedSession(request).map(sessions::get);
+        return known.flatMap(session -> session.turn).isEmpty() && StartUpProbe.is(body);
+    }
+
+    /** A model request is sent on. Its body is not read, so the record has the head only. */
+    ModelCall callStarted(ObservedRequest request) {
+        Instant now = request.time();
+        ModelApi api = request.api();
+        Session session = sessionOf(request);
         session.lastActivity = now;
         openTurn(now, session, "implicit", null, Map.of());
         Map<String, Object> metadata = new LinkedHashMap<>();
         metadata.put("agent_kind", session.agentKind);
         metadata.put("session_id", session.id);
-        metadata.put("gateway_path", path);
-        if (session.callHints.isEmpty()) {
-            metadata.put("llm_correlation_status", "agent_fallback");
-        } else {
-            metadata.put("llm_correlation_status", "single_hint");
-            metadata.put("llm_correlation_source", session.callHints.removeFirst());
-        }
+        metadata.put("gateway_path", request.path());
+        Optional<Scope> owner = owner(session, request.headers(), metadata);
         Map<String, Object> data = new HashMap<>();
         data.put("content", null);
-        data.put("headers", observable(session, headers));
+        data.put("headers", observable(session, request.headers()));
         Scope scope = scopes.start(
                 now,
                 scopes.newId(),
-                session.top(),
+                owner.map(Scope::uuid).orElseGet(session::top),
                 session.propagationRoot(),
                 api.route(),
                 "llm",
@@ -98,6 +105,33 @@ final class SessionEvents {
         ModelCall call = new ModelCall(api, session, scope, metadata);
         session.calls.add(call);
         return call;
+    }
+
+    /**
+     * The subagent that a request belongs to; empty for the turn's own (plugins.md 1.7, "LLM owner order", as far as the
+     * head of a request tells).
+     */
+    private static Optional<Scope> owner(Session session, Map<String, String> headers, Map<String, Object> metadata) {
+        Optional<String> named = Optional.ofNullable(headers.get("x-nemo-relay-subagent-id"))
+                .or(() -> headers.containsKey("x-openai-subagent")
+                        ? Optional.ofNullable(headers.get("thread-id"))
+                        : Optional.empty())
+                .filter(session.subagents::containsKey);
+        String status;
+        if (named.isPresent()) {
+            status = "explicit";
+        } else if (!session.callHints.isEmpty()) {
+            status = "single_hint";
+            metadata.put("llm_correlation_source", session.callHints.removeFirst());
+        } else if (session.subagents.size() == 1) {
+            status = "active_subagent";
+            named = session.subagents.keySet().stream().findFirst();
+        } else {
+            status = session.subagents.isEmpty() ? "agent_fallback" : "ambiguous_fallback";
+        }
+        metadata.put("llm_correlation_status", status);
+        named.ifPresent(id -> metadata.put("llm_correlation_subagent_id", id));
+        return named.map(session.subagents::get);
     }
 
     /** The tools that the answer asks for are known, though the answer may go on. */
@@ -122,15 +156,12 @@ final class SessionEvents {
         Object data = null;
         if (result.status() != 0) {
             metadata.put("daemon_worker_request_capture", "head_only");
-            metadata.put(
-                    "daemon_worker_observation",
-                    Map.of(
-                            "http_status",
-                            (long) result.status(),
-                            "terminal",
-                            result.terminal().word(),
-                            "truncated",
-                            result.truncated()));
+            Map<String, Object> observation = new LinkedHashMap<>();
+            observation.put("http_status", (long) result.status());
+            observation.put("terminal", result.terminal().word());
+            observation.put("truncated", result.truncated());
+            result.undecoded().ifPresent(coding -> observation.put("undecoded", coding));
+            metadata.put("daemon_worker_observation", observation);
         }
         if (!result.truncated() && result.answer().isPresent()) {
             Map<String, Object> answer = result.answer().get();
@@ -179,7 +210,7 @@ final class SessionEvents {
         sessions.clear();
     }
 
-    private void turnAgentHook(Instant now, Session session, HookPayload hook) {
+    private void turnAgentHook(Instant now, Session session, HookPayload hook, Ruling ruling) {
         switch (hook.eventWord()) {
             case "sessionstart" -> {
                 Map<String, Object> metadata = scopeMetadata(session, hook.metadata());
@@ -190,7 +221,9 @@ final class SessionEvents {
                 }
             }
             case "userpromptsubmit" -> prompt(now, session, hook);
-            case "pretooluse" -> toolStart(now, session, hook, hook.toolName());
+            case "userpromptexpansion" -> skillExpanded(now, session, hook);
+            case "pretooluse" -> toolGate(now, session, hook, ruling);
+            case "permissionrequest" -> permission(now, session, hook, ruling);
             case "posttooluse" -> toolEnd(now, session, hook, false);
             case "posttoolusefailure", "permissiondenied" -> toolEnd(now, session, hook, true);
             case "subagentstart" -> subagentStart(now, session, hook);
@@ -210,7 +243,7 @@ final class SessionEvents {
         }
     }
 
-    private void piHook(Instant now, Session session, HookPayload hook) {
+    private void piHook(Instant now, Session session, HookPayload hook, Ruling ruling) {
         switch (hook.eventWord()) {
             case "sessionstart" -> {
                 openOuter(now, session, hook.metadata());
@@ -229,9 +262,8 @@ final class SessionEvents {
             case "turnstart" -> prompt(now, session, hook);
             case "turnend" ->
                 closeTurn(now, session, "closed_by_turn_end", Optional.ofNullable(hook.json()), hook.metadata());
-            case "toolcall" -> toolStart(now, session, hook, hook.toolName());
+            case "toolcall", "userbash" -> toolGate(now, session, hook, ruling);
             case "toolexecutionend" -> toolEnd(now, session, hook, false);
-            case "userbash" -> toolStart(now, session, hook, "user_bash");
             case "userbashend" -> toolEnd(now, session, hook, false);
             case "sessioncompact" -> mark(now, session, "compaction", hook);
             default -> mark(now, session, "hook_mark", hook);
@@ -364,7 +396,124 @@ final class SessionEvents {
         session.subagents.clear();
     }
 
-    private void toolStart(Instant now, Session session, HookPayload hook, String name) {
+    /** A tool call that the agent asks about: what policies said to it, and its scope unless they stop it. */
+    private void toolGate(Instant now, Session session, HookPayload hook, Ruling ruling) {
+        guardrails(session, hook, ruling);
+        if (ruling.denial().isPresent()) {
+            Map<String, Object> rejected =
+                    Map.of("rejected", true, "rejection_reason", ruling.denial().get());
+            Map<String, Object> metadata = callMetadata(session, hook);
+            scopes.mark(now, toolParent(session, hook), session.propagationRoot(), hook.toolName(), rejected, metadata);
+        } else {
+            toolStart(now, session, hook);
+        }
+    }
+
+    /** The agent may ask about a call whose scope is open; a denial then ends that. */
+    private void permission(Instant now, Session session, HookPayload hook, Ruling ruling) {
+        guardrails(session, hook, ruling);
+        mark(now, session, "hook_mark", hook);
+        if (ruling.judgements().isEmpty()) {
+            return;
+        }
+        Optional<String> denial = ruling.denial();
+        Map<String, Object> decision = new LinkedHashMap<>();
+        decision.put("tool_name", hook.toolName());
+        decision.put("decision", denial.isPresent() ? "deny" : "allow");
+        denial.ifPresent(reason -> decision.put("reason", reason));
+        scopes.mark(
+                now,
+                toolParent(session, hook),
+                session.propagationRoot(),
+                "nemo_relay.permission.policy_decision",
+                decision,
+                callMetadata(session, hook));
+        if (denial.isPresent()) {
+            Optional<String> open = openTool(session, hook);
+            Optional<Scope> tool = open.map(session.tools::remove);
+            tool.ifPresent(scope -> scopes.end(
+                    now,
+                    scope,
+                    scope.profile(),
+                    null,
+                    scope.metadataWith(Map.of(
+                            "status", "denied",
+                            "otel.status_code", "ERROR",
+                            "otel.status_description", denial.get(),
+                            "error.type", "guardrail_rejected"))));
+        }
+    }
+
+    /** The open call that a request for permission is about: by its id, else the only one of that tool. */
+    private static Optional<String> openTool(Session session, HookPayload hook) {
+        Optional<String> id = hook.toolCallId();
+        if (id.isPresent()) {
+            return id.filter(session.tools::containsKey);
+        }
+        List<String> same = session.tools.entrySet().stream()
+                .filter(tool -> tool.getValue().name().equals(hook.toolName()))
+                .map(Map.Entry::getKey)
+                .toList();
+        return same.size() == 1 ? Optional.of(same.getFirst()) : Optional.empty();
+    }
+
+    private void guardrails(Session session, HookPayload hook, Ruling ruling) {
+        for (Judgement judgement : ruling.judgements()) {
+            openBetweenTurns(judgement.begun(), session, hook.metadata());
+            Map<String, Object> metadata = callMetadata(session, hook);
+            Scope scope = scopes.start(
+                    judgement.begun(),
+                    scopes.newId(),
+                    toolParent(session, hook),
+                    session.propagationRoot(),
+                    judgement.plugin(),
+                    "guardrail",
+                    null,
+                    Map.of("kind", "tool_conditional_execution", "target_name", hook.toolName()),
+                    metadata);
+            scopes.end(judgement.ended(), scope, null, outcome(judgement.verdict()), metadata);
+        }
+    }
+
+    private static Map<String, Object> outcome(Judgement.Verdict verdict) {
+        return switch (verdict) {
+            case Judgement.Verdict.Allowed() -> Map.of("allowed", true, "rejected", false);
+            case Judgement.Verdict.Denied(String reason) ->
+                Map.of("allowed", false, "rejected", true, "rejection_reason", reason);
+            case Judgement.Verdict.Failed(String reason) -> Map.of("allowed", false, "error", reason);
+        };
+    }
+
+    private static Map<String, Object> callMetadata(Session session, HookPayload hook) {
+        Map<String, Object> metadata = new LinkedHashMap<>(hook.metadata());
+        metadata.put("session_id", session.id);
+        hook.toolCallId().ifPresent(id -> metadata.put("gen_ai.tool.call.id", id));
+        return metadata;
+    }
+
+    private static String toolParent(Session session, HookPayload hook) {
+        return hook.subagentId().map(session.subagents::get).map(Scope::uuid).orElseGet(session::top);
+    }
+
+    private void skillExpanded(Instant now, Session session, HookPayload hook) {
+        Optional<String> skill = Stream.of("skill_name", "command_name", "command", "name")
+                .flatMap(key -> hook.text(key).stream())
+                .findFirst();
+        if (skill.isEmpty()) {
+            mark(now, session, "hook_mark", hook);
+            return;
+        }
+        openBetweenTurns(now, session, hook.metadata());
+        Map<String, Object> metadata = new LinkedHashMap<>(hook.metadata());
+        metadata.put("skill_load_source", "prompt_expansion");
+        metadata.put("inferred", true);
+        hook.text("command_source").ifPresent(source -> metadata.put("command_source", source));
+        Map<String, Object> data = Map.of("skill_name", SkillLoads.plain(skill.get()));
+        scopes.mark(now, session.top(), session.propagationRoot(), "skill.load.inferred", data, metadata);
+    }
+
+    private void toolStart(Instant now, Session session, HookPayload hook) {
+        String name = hook.toolName();
         Optional<String> given = hook.toolCallId();
         if (given.isPresent() && session.tools.containsKey(given.get())) {
             return;
@@ -396,20 +545,28 @@ final class SessionEvents {
             metadata.put("tool_correlation_tool_name", hint.call().name());
             metadata.put("tool_correlation_arguments", hint.call().arguments());
         }
-        String parent =
-                hook.subagentId().map(session.subagents::get).map(Scope::uuid).orElseGet(session::top);
-        session.tools.put(
-                id,
-                scopes.start(
-                        now,
-                        scopes.newId(),
-                        parent,
-                        session.propagationRoot(),
-                        name,
-                        "tool",
-                        Map.of("tool_call_id", id),
-                        hook.toolArguments(),
-                        metadata));
+        Object arguments = hook.toolArguments();
+        Scope tool = scopes.start(
+                now,
+                scopes.newId(),
+                toolParent(session, hook),
+                session.propagationRoot(),
+                name,
+                "tool",
+                Map.of("tool_call_id", id),
+                arguments,
+                metadata);
+        session.tools.put(id, tool);
+        SkillLoads.Loads loads = SkillLoads.of(name, arguments);
+        for (String skill : loads.skills()) {
+            scopes.mark(
+                    now.plusNanos(1000),
+                    tool.uuid(),
+                    session.propagationRoot(),
+                    "skill.load",
+                    Map.of("skill_name", skill),
+                    Map.of("skill_load_source", loads.source(), "tool_name", name));
+        }
     }
 
     private void toolEnd(Instant now, Session session, HookPayload hook, boolean failed) {
@@ -475,27 +632,49 @@ final class SessionEvents {
                 id, absent -> newSession(id, hook.agent().word(), hook.metadata(), false));
     }
 
-    private Session sessionOf(ModelApi api, Map<String, String> headers) {
-        Optional<String> named = Optional.ofNullable(headers.get("x-nemo-relay-session-id"));
-        if (named.isEmpty() && api != ModelApi.OPENAI_RESPONSES) {
-            named = Optional.ofNullable(headers.get("x-claude-code-session-id"));
-        }
+    private Session sessionOf(ObservedRequest request) {
+        ModelApi api = request.api();
+        Optional<String> named = namedSession(request);
         if (named.isPresent()) {
-            return sessions.computeIfAbsent(named.get(), id -> gatewaySession(id, api, false));
+            return sessions.computeIfAbsent(named.get(), id -> gatewaySession(id, agentKind(request), false));
         }
         return switch (sessions.size()) {
-            case 0 -> sessions.computeIfAbsent("gateway-gateway", id -> gatewaySession(id, api, false));
+            case 0 -> sessions.computeIfAbsent("gateway-gateway", id -> gatewaySession(id, api.agentKind(), false));
             case 1 -> sessions.values().iterator().next();
             default ->
-                sessions.computeIfAbsent("gateway-isolated-" + scopes.newId(), id -> gatewaySession(id, api, true));
+                sessions.computeIfAbsent(
+                        "gateway-isolated-" + scopes.newId(), id -> gatewaySession(id, api.agentKind(), true));
         };
     }
 
-    private Session gatewaySession(String id, ModelApi api, boolean isolated) {
+    /** The session that the head names. Codex and Pi have a header for it on the OpenAI APIs, Claude Code on its own. */
+    private static Optional<String> namedSession(ObservedRequest request) {
+        Map<String, String> headers = request.headers();
+        return Optional.ofNullable(headers.get("x-nemo-relay-session-id"))
+                .or(() -> request.api() == ModelApi.OPENAI_RESPONSES
+                        ? Optional.empty()
+                        : Optional.ofNullable(headers.get("x-claude-code-session-id")))
+                .or(() -> request.api() == ModelApi.ANTHROPIC_MESSAGES
+                        ? Optional.empty()
+                        : Optional.ofNullable(headers.get("session-id")));
+    }
+
+    /** Who calls, by its own word, else who usually calls that API. */
+    private static String agentKind(ObservedRequest request) {
+        String userAgent = request.headers().getOrDefault("user-agent", "");
+        if (userAgent.startsWith("pi/")) {
+            return HookAgent.PI.word();
+        }
+        return userAgent.startsWith("codex")
+                ? HookAgent.CODEX.word()
+                : request.api().agentKind();
+    }
+
+    private Session gatewaySession(String id, String agentKind, boolean isolated) {
         Map<String, Object> metadata = new HashMap<>();
         metadata.put("gateway_config_profile", null);
         metadata.put("gateway_mode", null);
-        return newSession(id, api.agentKind(), metadata, isolated);
+        return newSession(id, agentKind, metadata, isolated);
     }
 
     private Session newSession(String id, String agentKind, Map<String, Object> metadata, boolean isolated) {

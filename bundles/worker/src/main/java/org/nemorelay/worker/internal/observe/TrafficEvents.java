@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -13,13 +14,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
 import org.nemorelay.http.ExchangeListener;
-import org.nemorelay.json.Json;
-import org.nemorelay.json.JsonException;
 import org.nemorelay.plugin.api.Event;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
-import org.nemorelay.protocol.HookAgent;
 import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.worker.internal.hook.HookPayload;
 
 /**
  * Turns the worker's traffic into events for subscribers (plugins.md 1.7). Every public method may be called from any
@@ -31,6 +32,23 @@ public final class TrafficEvents {
     private static final int MAX_WAITING = 8192;
     private static final long MAX_HOOK_BYTES = 32L * 1024 * 1024;
     private static final long SWEEP_MILLIS = 5000;
+    private static final long HOLD_MILLIS = 2000;
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+    /** Hooks that end something, of all agents. A prompt ends a turn that nobody ended. */
+    private static final Set<String> ENDING = Set.of(
+            "posttooluse",
+            "posttoolusefailure",
+            "permissiondenied",
+            "subagentstop",
+            "userpromptsubmit",
+            "stop",
+            "sessionend",
+            "toolexecutionend",
+            "userbashend",
+            "turnstart",
+            "turnend",
+            "sessionshutdown");
 
     private final Supplier<Snapshot> plugins;
     private final EventLog log;
@@ -43,6 +61,9 @@ public final class TrafficEvents {
     private long hookBytes;
     private long lost;
     private boolean closed;
+
+    /** What a hook's answer has waited for in vain. */
+    private volatile CompletableFuture<Void> overdue = DONE;
 
     /**
      * Starts the thread.
@@ -65,21 +86,40 @@ public final class TrafficEvents {
         this.thread = Thread.ofPlatform().name("observation").daemon().start(this::dispatch);
     }
 
-    /** A hook that arrived; call it before the hook is answered. */
-    public void hook(HookAgent agent, byte[] payload) {
+    /**
+     * A hook that arrived; call it before the hook is answered.
+     *
+     * @param bytes of its payload
+     * @param ruling what policies say to it
+     * @return completes when the hook may be answered: at once, or, for a hook that ends a scope, when subscribers have
+     *     that end (plugins.md 1.7). Subscribers that are slower than two seconds are waited for once, not at every hook.
+     */
+    public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
         if (!plugins.get().observed()) {
-            return;
+            return DONE;
         }
         Instant now = Instant.now();
+        CompletableFuture<Void> handled = new CompletableFuture<>();
         synchronized (queue) {
-            if (hookBytes + payload.length > MAX_HOOK_BYTES) {
+            if (hookBytes + bytes > MAX_HOOK_BYTES) {
                 lose();
-                return;
+                return DONE;
             }
-            if (add(() -> hook(now, agent, payload))) {
-                hookBytes += payload.length;
+            if (!add(() -> hook(now, hook, bytes, ruling, handled))) {
+                return DONE;
+            }
+            hookBytes += bytes;
+            if (!ENDING.contains(hook.eventWord()) || !overdue.isDone()) {
+                return DONE;
             }
         }
+        return handled.copy()
+                .completeOnTimeout(null, HOLD_MILLIS, TimeUnit.MILLISECONDS)
+                .whenComplete((done, failure) -> {
+                    if (!handled.isDone()) {
+                        overdue = handled;
+                    }
+                });
     }
 
     /**
@@ -100,20 +140,35 @@ public final class TrafficEvents {
                 copy.put(field.getLowerCaseName(), field.getValue());
             }
         }
-        Optional<ObservedCall> call = call(path, copy);
+        Optional<ObservedCall> call = call(path, copy, headers.getLongField(HttpHeader.CONTENT_LENGTH));
         return call.isPresent() ? call.get() : ExchangeListener.NONE;
     }
 
-    /** @param headers names in lower case */
-    Optional<ObservedCall> call(String path, Map<String, String> headers) {
+    /**
+     * @param headers names in lower case
+     * @param length of the request's body, negative where the head does not tell
+     */
+    Optional<ObservedCall> call(String path, Map<String, String> headers, long length) {
         Optional<ModelApi> api = ModelApi.ofPath(path);
         if (api.isEmpty() || !plugins.get().observed()) {
             return Optional.empty();
         }
-        Instant now = Instant.now();
-        ObservedCall call = new ObservedCall(this, api.get(), captureBytes);
-        boolean added = add(() -> call.started(sessions.callStarted(now, api.get(), path, headers)));
-        return added ? Optional.of(call) : Optional.empty();
+        ObservedRequest request = new ObservedRequest(Instant.now(), api.get(), path, headers);
+        ObservedCall call = new ObservedCall(this, request, captureBytes, StartUpProbe.possible(api.get(), length));
+        return call.awaitsBody() || begin(call, request, Optional.empty()) ? Optional.of(call) : Optional.empty();
+    }
+
+    /**
+     * Has the dispatcher open a call's scope.
+     *
+     * @param body of a request that may be none of a conversation
+     */
+    boolean begin(ObservedCall call, ObservedRequest request, Optional<byte[]> body) {
+        return add(() -> {
+            if (body.isEmpty() || !sessions.startUpProbe(request, body.get())) {
+                call.started(sessions.callStarted(request));
+            }
+        });
     }
 
     /** Completes when subscribers have everything that was handed over before the call. */
@@ -191,15 +246,14 @@ public final class TrafficEvents {
         }
     }
 
-    private void hook(Instant now, HookAgent agent, byte[] payload) {
+    private void hook(Instant now, HookPayload hook, int bytes, Ruling ruling, CompletableFuture<Void> handled) {
         synchronized (queue) {
-            hookBytes -= payload.length;
+            hookBytes -= bytes;
         }
         try {
-            sessions.hook(now, new HookPayload(agent, Json.parse(payload)));
-        } catch (JsonException e) {
-            // A hook that is not JSON is answered all the same; there is nothing to record of it.
-            log.log(EventLog.Level.DEBUG, TARGET, "hook_unreadable", e.getMessage(), "agent", agent.word());
+            sessions.hook(now, hook, ruling);
+        } finally {
+            plugins.get().taken().whenComplete((done, failure) -> handled.complete(null));
         }
     }
 

@@ -103,13 +103,14 @@ class AnswerCopyTest {
     }
 
     @Test
-    void anUnknownEncodingLeavesTheHead() throws Exception {
+    void anUnknownEncodingLeavesTheHeadAndIsNoted() throws Exception {
         ObservedCall call = call("/v1/chat/completions");
         call.head(200, "application/json", "br", -1);
         call.bytes(bytes("xx"));
         call.end(Terminal.COMPLETE);
         JsonObject end = end("openai.chat_completions");
-        observation(end, 200, "complete", false, "OK");
+        JsonObject observation = end.object("metadata").object("daemon_worker_observation");
+        assertEquals("br", observation.string("undecoded"));
         assertFalse(end.has("data"));
     }
 
@@ -153,7 +154,7 @@ class AnswerCopyTest {
         TrafficEvents slow = stuck.events(Map.of(), 100_000_000);
         CountDownLatch release = new CountDownLatch(1);
         stuck.holdUntil(release);
-        ObservedCall call = slow.call("/v1/messages", Map.of()).orElseThrow();
+        ObservedCall call = slow.call("/v1/messages", Map.of(), -1).orElseThrow();
         call.head(200, "text/event-stream", "", -1);
         byte[] frame = "data: {}\n\n".repeat(6000).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < 100; i++) {
@@ -167,7 +168,7 @@ class AnswerCopyTest {
     }
 
     private ObservedCall call(String path) {
-        return events.call(path, Map.of()).orElseThrow();
+        return events.call(path, Map.of(), -1).orElseThrow();
     }
 
     private JsonObject end(String name) throws Exception {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,33 @@ class ExchangesAreObservedTest {
         assertEquals(
                 ending.terminal(), metadata.object("daemon_worker_observation").string("terminal"));
         assertEquals(ending.code(), metadata.string("otel.status_code"));
+    }
+
+    @Test
+    void claudesStartUpProbeLeavesNoRecordAndOtherSmallRequestsDo() throws Exception {
+        Recorder recorder = new Recorder();
+        TrafficEvents events = recorder.events(Map.of(), 1000);
+        for (String content : List.of("test", "tell")) {
+            byte[] body = ("{\"model\":\"claude-x\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\""
+                            + content + "\"}]}")
+                    .getBytes(StandardCharsets.UTF_8);
+            ExchangeListener exchange =
+                    events.exchange("/v1/messages", HttpFields.build().add("Content-Length", "" + body.length));
+            exchange.requestBytes(ByteBuffer.wrap(body, 0, 10));
+            exchange.requestBytes(ByteBuffer.wrap(body, 10, body.length - 10).asReadOnlyBuffer());
+            exchange.requestEnd();
+            exchange.responseHead(200, HttpFields.build().add("Content-Type", "application/json"));
+            exchange.responseBytes(ByteBuffer.wrap(PART));
+            exchange.end(new Outcome.Completed(200));
+        }
+        events.exchange("/v1/messages", HttpFields.build().add("Content-Length", "5"))
+                .end(new Outcome.ClientCancelled());
+        events.close("end", 10_000);
+        assertEquals(
+                2,
+                recorder.lines().stream()
+                        .filter(line -> line.contains("anthropic.messages") && line.contains("\"start\""))
+                        .count());
     }
 
     @Test

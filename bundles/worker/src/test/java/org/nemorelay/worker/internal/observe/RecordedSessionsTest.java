@@ -91,7 +91,7 @@ class RecordedSessionsTest {
             JsonObject fields = JsonObject.of(step, "");
             if (fields.has("hook")) {
                 HookAgent agent = HookAgent.ofArgument(fields.string("hook")).orElseThrow();
-                events.hook(agent, Json.write(fields.object("payload")).getBytes(StandardCharsets.UTF_8));
+                Recorder.hook(events, agent, Json.write(fields.object("payload")));
             } else {
                 request(events, fields);
             }
@@ -107,7 +107,8 @@ class RecordedSessionsTest {
         headers.put("host", "127.0.0.1:1");
         headers.put("content-type", "application/json");
         headers.put("content-length", "100");
-        events.call(request.string("path"), headers).ifPresent(call -> answer(call, step.string("provider_answer")));
+        events.call(request.string("path"), headers, -1)
+                .ifPresent(call -> answer(call, step.string("provider_answer")));
     }
 
     private static void answer(ObservedCall call, String raw) {

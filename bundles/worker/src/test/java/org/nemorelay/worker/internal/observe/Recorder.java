@@ -9,19 +9,26 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.pluginhost.EventSink;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
+import org.nemorelay.protocol.HookAgent;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.telemetry.EventLog;
+import org.nemorelay.worker.internal.hook.HookPayload;
 
 /** A subscriber that keeps every line. */
 final class Recorder implements EventLog {
     final List<String> log = new CopyOnWriteArrayList<>();
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private volatile CountDownLatch hold = new CountDownLatch(0);
-    private final Snapshot snapshot = new Snapshot(List.of(new Sink()));
+    private final Snapshot snapshot = new Snapshot(List.of(new Sink()), List.of());
 
     TrafficEvents events(Map<String, Object> pluginConfig, int captureBytes) {
         return new TrafficEvents(() -> snapshot, pluginConfig, new Ids()::uuid7, this, captureBytes);
+    }
+
+    static CompletableFuture<Void> hook(TrafficEvents events, HookAgent agent, String payload) {
+        return events.hook(new HookPayload(agent, Json.parse(payload)), payload.length(), Ruling.NONE);
     }
 
     /** Lets nothing be taken until the latch opens. */
@@ -68,6 +75,11 @@ final class Recorder implements EventLog {
                 Thread.currentThread().interrupt();
             }
             lines.add(event.toJsonLine());
+        }
+
+        @Override
+        public CompletableFuture<Void> taken() {
+            return CompletableFuture.completedFuture(null);
         }
 
         @Override

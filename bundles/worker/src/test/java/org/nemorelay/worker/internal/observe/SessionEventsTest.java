@@ -4,15 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.json.Json;
 import org.nemorelay.plugin.api.Event;
+import org.nemorelay.pluginhost.Judgement;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.HookAgent;
+import org.nemorelay.worker.internal.hook.HookPayload;
 
 class SessionEventsTest {
     private final List<Event> events = new ArrayList<>();
@@ -66,7 +71,8 @@ class SessionEventsTest {
                         "end claude-code-turn"),
                 seen());
         assertEquals("closed_by_turn_end", events.get(4).metadata().string("status"));
-        sessions.callEnded(now, call, new CallResult(200, Terminal.COMPLETE, false, Optional.empty()));
+        sessions.callEnded(
+                now, call, new CallResult(200, Terminal.COMPLETE, false, Optional.empty(), Optional.empty()));
         assertEquals(8, events.size(), "an end is told once");
     }
 
@@ -100,9 +106,13 @@ class SessionEventsTest {
         claude("a", "SessionStart", "");
         claude("b", "SessionStart", "");
         ModelCall call = call("/v1/messages", Map.of());
-        sessions.callEnded(now, call, new CallResult(200, Terminal.COMPLETE, false, Optional.of(Map.of("id", "m"))));
+        sessions.callEnded(
+                now,
+                call,
+                new CallResult(200, Terminal.COMPLETE, false, Optional.of(Map.of("id", "m")), Optional.empty()));
         ModelCall refused = call("/v1/messages", Map.of());
-        sessions.callEnded(now, refused, new CallResult(0, Terminal.UNKNOWN, false, Optional.empty()));
+        sessions.callEnded(
+                now, refused, new CallResult(0, Terminal.UNKNOWN, false, Optional.empty(), Optional.empty()));
         List<String> four = List.of(
                 "start claude-code-turn", "start anthropic.messages", "end anthropic.messages", "end claude-code-turn");
         assertEquals(four, seen().subList(2, 6));
@@ -177,7 +187,7 @@ class SessionEventsTest {
 
     @Test
     void hooksOfUnknownShapeAreMarks() {
-        sessions.hook(now, new HookPayload(HookAgent.CLAUDE_CODE, Json.parse("[]")));
+        sessions.hook(now, new HookPayload(HookAgent.CLAUDE_CODE, Json.parse("[]")), Ruling.NONE);
         assertEquals(List.of("start claude-code-turn", "mark hook_mark"), seen());
         assertEquals("unknown", events.get(1).metadata().string("hook_event_name"));
         assertTrue(events.get(0).metadata().string("session_id").startsWith("hook-"));
@@ -191,22 +201,173 @@ class SessionEventsTest {
                     new HookPayload(
                             HookAgent.PI,
                             Json.parse("{\"session_id\":\"p\",\"hook_event_name\":\"" + event
-                                    + "\",\"toolCallId\":\"u\"}")));
+                                    + "\",\"toolCallId\":\"u\"}")),
+                    Ruling.NONE);
         }
         assertEquals(List.of("start pi", "start pi-turn", "end pi-turn", "mark compaction", "start user_bash"), seen());
     }
 
+    @Test
+    void anAllowedCallHasItsGuardrailsBeforeIt() {
+        claude(
+                "a",
+                "PreToolUse",
+                ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"",
+                ruling(new Judgement.Verdict.Allowed()));
+        assertEquals(List.of("start claude-code-turn", "start tool_policy", "end tool_policy", "start Bash"), seen());
+        Event guardrail = events.get(1);
+        assertEquals(Optional.of("guardrail"), guardrail.category());
+        assertEquals(
+                Map.of("kind", "tool_conditional_execution", "target_name", "Bash"),
+                guardrail.data().orElseThrow());
+        assertEquals("t", guardrail.metadata().string("gen_ai.tool.call.id"));
+        assertEquals(
+                Map.of("allowed", true, "rejected", false), events.get(2).data().orElseThrow());
+        assertEquals(Optional.of(events.getFirst().uuid()), guardrail.parentUuid());
+    }
+
+    @Test
+    void aDeniedCallIsAMarkAndNoScope() {
+        claude(
+                "a",
+                "PreToolUse",
+                ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"",
+                ruling(new Judgement.Verdict.Allowed(), new Judgement.Verdict.Denied("no")));
+        assertEquals(
+                List.of(
+                        "start claude-code-turn",
+                        "start tool_policy",
+                        "end tool_policy",
+                        "start tool_policy",
+                        "end tool_policy",
+                        "mark Bash"),
+                seen());
+        assertEquals(
+                Map.of("allowed", false, "rejected", true, "rejection_reason", "no"),
+                events.get(4).data().orElseThrow());
+        assertEquals(
+                Map.of("rejected", true, "rejection_reason", "no"),
+                events.get(5).data().orElseThrow());
+    }
+
+    @Test
+    void aPolicyThatFailsIsNoRejection() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\"", ruling(new Judgement.Verdict.Failed("broken")));
+        assertEquals(
+                Map.of("allowed", false, "error", "broken"),
+                events.get(2).data().orElseThrow());
+        assertEquals("mark Bash", seen().getLast());
+    }
+
+    @Test
+    void aDeniedPermissionEndsTheOpenCall() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        claude("a", "PreToolUse", ",\"tool_name\":\"Read\",\"tool_use_id\":\"u\"");
+        claude("a", "PermissionRequest", ",\"tool_name\":\"Bash\"", ruling(new Judgement.Verdict.Denied("no")));
+        assertEquals(
+                List.of(
+                        "start tool_policy",
+                        "end tool_policy",
+                        "mark hook_mark",
+                        "mark nemo_relay.permission.policy_decision",
+                        "end Bash"),
+                seen().subList(3, 8));
+        assertEquals("guardrail_rejected", events.getLast().metadata().string("error.type"));
+        assertEquals("ERROR", events.getLast().metadata().string("otel.status_code"));
+        claude("a", "PermissionRequest", ",\"tool_name\":\"Read\"");
+        assertEquals("mark hook_mark", seen().getLast());
+    }
+
+    @Test
+    void skillsThatACallLoadsAreMarks() {
+        claude("a", "PreToolUse", ",\"tool_name\":\"Skill\",\"tool_use_id\":\"t\",\"tool_input\":{\"skill\":\"pdf\"}");
+        assertEquals(Map.of("skill_name", "pdf"), events.getLast().data().orElseThrow());
+        assertEquals(
+                Map.of("skill_load_source", "skill_tool", "tool_name", "Skill"),
+                events.getLast().metadata().values());
+        assertEquals(Optional.of(events.get(1).uuid()), events.getLast().parentUuid());
+        claude(
+                "a",
+                "PreToolUse",
+                ",\"tool_name\":\"Bash\",\"tool_use_id\":\"u\",\"tool_input\":{\"command\":\"cat x/one/SKILL.md; head -5"
+                        + " 'one/SKILL.md' y/two/SKILL.md\"}");
+        assertEquals(List.of("start Bash", "mark skill.load", "mark skill.load"), seen().subList(3, 6));
+        claude(
+                "a",
+                "PreToolUse",
+                ",\"tool_name\":\"Read\",\"tool_use_id\":\"v\",\"tool_input\":{\"file_path\":\"/s/three/SKILL.md\"}");
+        assertEquals(Map.of("skill_name", "three"), events.getLast().data().orElseThrow());
+        claude(
+                "a",
+                "PreToolUse",
+                ",\"tool_name\":\"Bash\",\"tool_use_id\":\"w\",\"tool_input\":{\"command\":\"rm one/SKILL.md\"}");
+        assertEquals("start Bash", seen().getLast());
+        claude("a", "UserPromptExpansion", ",\"command_name\":\"/four\"");
+        assertEquals("mark skill.load.inferred", seen().getLast());
+        assertEquals(Map.of("skill_name", "four"), events.getLast().data().orElseThrow());
+    }
+
+    @Test
+    void requestsOfSubagentsGoUnderThem() {
+        claude("a", "SubagentStart", ",\"agent_id\":\"s\"");
+        String subagent = events.getLast().uuid();
+        ModelCall call = call("/v1/messages", Map.of("x-claude-code-session-id", "a"));
+        assertEquals("active_subagent", call.metadata().get("llm_correlation_status"));
+        assertEquals("s", call.metadata().get("llm_correlation_subagent_id"));
+        assertEquals(subagent, call.scope().parent());
+        claude("a", "SubagentStart", ",\"agent_id\":\"t\"");
+        ModelCall either = call("/v1/messages", Map.of("x-claude-code-session-id", "a"));
+        assertEquals("ambiguous_fallback", either.metadata().get("llm_correlation_status"));
+        ModelCall named =
+                call("/v1/messages", Map.of("x-claude-code-session-id", "a", "x-nemo-relay-subagent-id", "s"));
+        assertEquals("explicit", named.metadata().get("llm_correlation_status"));
+        assertEquals(subagent, named.scope().parent());
+    }
+
+    @Test
+    void codexAndPiNameTheirSessionsInAHeader() {
+        codex("c", "SessionStart");
+        codex("d", "SessionStart");
+        assertEquals(
+                "c", call("/v1/responses", Map.of("session-id", "c")).metadata().get("session_id"));
+        ModelCall pi = call("/v1/responses", Map.of("session-id", "p", "user-agent", "pi/1.6.0 (linux)"));
+        assertEquals("pi", pi.metadata().get("agent_kind"));
+        assertEquals("p", pi.metadata().get("session_id"));
+    }
+
+    @Test
+    void claudesProbeOfItsCredentialIsNoneWithinATurn() {
+        ObservedRequest request = new ObservedRequest(
+                now, ModelApi.ANTHROPIC_MESSAGES, "/v1/messages", Map.of("x-claude-code-session-id", "a"));
+        byte[] probe =
+                "{\"model\":\"claude-x\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\"test\"}]}"
+                        .getBytes(StandardCharsets.UTF_8);
+        byte[] other =
+                "{\"model\":\"claude-x\",\"max_tokens\":2,\"messages\":[{\"role\":\"user\",\"content\":\"test\"}]}"
+                        .getBytes(StandardCharsets.UTF_8);
+        assertTrue(sessions.startUpProbe(request, probe));
+        assertFalse(sessions.startUpProbe(request, other));
+        claude("a", "UserPromptSubmit", "");
+        assertFalse(sessions.startUpProbe(request, probe));
+    }
+
     private ModelCall call(String path, Map<String, String> headers) {
-        return sessions.callStarted(now, ModelApi.ofPath(path).orElseThrow(), path, headers);
+        return sessions.callStarted(
+                new ObservedRequest(now, ModelApi.ofPath(path).orElseThrow(), path, headers));
     }
 
     private void claude(String session, String event, String more) {
+        claude(session, event, more, Ruling.NONE);
+    }
+
+    private void claude(String session, String event, String more, Ruling ruling) {
         sessions.hook(
                 now,
                 new HookPayload(
                         HookAgent.CLAUDE_CODE,
                         Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"" + more
-                                + "}")));
+                                + "}")),
+                ruling);
     }
 
     private void codex(String session, String event) {
@@ -214,7 +375,14 @@ class SessionEventsTest {
                 now,
                 new HookPayload(
                         HookAgent.CODEX,
-                        Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"}")));
+                        Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"}")),
+                Ruling.NONE);
+    }
+
+    private Ruling ruling(Judgement.Verdict... verdicts) {
+        return new Ruling(Stream.of(verdicts)
+                .map(verdict -> new Judgement("tool_policy", now.minusMillis(2), now.minusMillis(1), verdict))
+                .toList());
     }
 
     private List<String> seen() {

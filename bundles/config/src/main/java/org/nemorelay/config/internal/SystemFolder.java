@@ -10,16 +10,27 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 
 /**
- * The installed tree's own {@code etc} replaces the system configuration of every user's worker, so only the tree's owner
- * may have written it.
+ * Where the administrator's files are. The installed tree's own {@code etc} replaces the system configuration of every
+ * user's worker, so only the tree's owner may have written it.
  */
-final class OwnFolder {
+public final class SystemFolder {
+    private static final Path SYSTEM = Path.of("/etc/nemo-relay");
     private static final int GROUP_OR_OTHERS_WRITE = 022;
 
-    private OwnFolder() {}
+    private SystemFolder() {}
+
+    /** The folder of an installed tree. */
+    public static Path of(Path home) {
+        Path own = home.resolve("etc");
+        if (!Files.exists(own, LinkOption.NOFOLLOW_LINKS)) {
+            return SYSTEM;
+        }
+        check(home, own);
+        return own;
+    }
 
     /** Refuses a folder, or anything directly in it, that is a link, is owned by somebody else than the tree, or that others can write. */
-    static void check(Path home, Path folder) {
+    private static void check(Path home, Path folder) {
         try {
             Object owner = Files.getAttribute(home, "unix:uid");
             check(folder, owner);

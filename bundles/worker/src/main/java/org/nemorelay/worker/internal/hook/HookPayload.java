@@ -1,4 +1,4 @@
-package org.nemorelay.worker.internal.observe;
+package org.nemorelay.worker.internal.hook;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.nemorelay.protocol.HookAgent;
 
 /** The fields of a harness's hook, wherever that harness puts them (plugins.md 5). */
-record HookPayload(HookAgent agent, Object json) {
+public record HookPayload(HookAgent agent, Object json) {
     private static final List<String> EVENT_KEYS =
             List.of("hook_event_name", "event_name", "eventName", "event", "type", "name");
     private static final List<String> SESSION_PATHS = List.of(
@@ -39,12 +39,13 @@ record HookPayload(HookAgent agent, Object json) {
     private static final List<String> ARGUMENTS = List.of("arguments", "args", "input", "tool_input");
     private static final List<String> RESULTS =
             List.of("tool_output", "tool_response", "output", "result", "extra.tool_output", "extra.result");
+    private static final List<String> USER_BASH_ARGUMENTS = List.of("command", "cwd", "exclude_from_context");
     private static final List<String> FAILURE_KEYS = List.of("error", "reason", "is_interrupt", "duration_ms");
     private static final List<String> METADATA_KEYS =
             List.of("gateway_config_profile", "model", "agent_id", "agent_type");
 
     /** The event's name as the harness wrote it. */
-    String eventName() {
+    public String eventName() {
         return EVENT_KEYS.stream()
                 .flatMap(key -> text(key).stream())
                 .findFirst()
@@ -55,7 +56,7 @@ record HookPayload(HookAgent agent, Object json) {
     }
 
     /** The event's name without case and punctuation. */
-    String eventWord() {
+    public String eventWord() {
         StringBuilder word = new StringBuilder();
         for (char c : eventName().toLowerCase(Locale.ROOT).toCharArray()) {
             if (c >= 'a' && c <= 'z' || c >= '0' && c <= '9') {
@@ -65,47 +66,47 @@ record HookPayload(HookAgent agent, Object json) {
         return word.toString();
     }
 
-    Optional<String> sessionId() {
+    public Optional<String> sessionId() {
         return first(SESSION_PATHS);
     }
 
-    Optional<String> toolCallId() {
+    public Optional<String> toolCallId() {
         Optional<String> claudes = agent == HookAgent.CLAUDE_CODE ? text("tool_use_id") : Optional.empty();
         return claudes.or(() -> first(TOOL_IDS));
     }
 
-    String toolName() {
-        return first(TOOL_NAMES).orElse("unknown_tool");
+    /** The tool's name as the agent writes it; {@code user_bash} for a command of Pi's user. */
+    public String toolName() {
+        return userBash() ? "user_bash" : first(TOOL_NAMES).orElse("unknown_tool");
     }
 
     /** The arguments; an empty object where there are none. */
-    Object toolArguments() {
+    public Object toolArguments() {
+        if (userBash()) {
+            return picked(USER_BASH_ARGUMENTS);
+        }
         return firstValue(agent == HookAgent.CLAUDE_CODE ? CLAUDE_ARGUMENTS : ARGUMENTS)
                 .orElse(Map.of());
     }
 
     /** The result; null, JSON's, where there is none. */
-    Object toolResult(boolean failed) {
+    public Object toolResult(boolean failed) {
         if (!failed) {
             return firstValue(RESULTS).orElse(null);
         }
-        Map<String, Object> failure = new LinkedHashMap<>();
-        for (String key : FAILURE_KEYS) {
-            value(key).ifPresent(value -> failure.put(key, value));
-        }
-        return failure;
+        return picked(FAILURE_KEYS);
     }
 
-    Optional<Object> toolStatus() {
+    public Optional<Object> toolStatus() {
         return firstValue(List.of("status", "decision", "permission"));
     }
 
-    Optional<String> subagentId() {
+    public Optional<String> subagentId() {
         return first(List.of("agent_id", "agentId", "subagent_id", "source.subagent.thread_spawn.agent_nickname"));
     }
 
     /** What of the hook goes into the metadata of every event that it causes. */
-    Map<String, Object> metadata() {
+    public Map<String, Object> metadata() {
         Map<String, Object> metadata = new LinkedHashMap<>();
         metadata.put("agent_kind", agent.word());
         metadata.put("hook_event_name", eventName());
@@ -115,18 +116,31 @@ record HookPayload(HookAgent agent, Object json) {
         return metadata;
     }
 
+    /** A text of the payload by its key, with dots into tables; empty where it is absent, blank or no text. */
+    public Optional<String> text(String path) {
+        return value(path)
+                .filter(value -> value instanceof String text && !text.isBlank())
+                .map(String.class::cast);
+    }
+
+    private boolean userBash() {
+        return agent == HookAgent.PI && eventWord().startsWith("userbash");
+    }
+
+    private Map<String, Object> picked(List<String> keys) {
+        Map<String, Object> picked = new LinkedHashMap<>();
+        for (String key : keys) {
+            value(key).ifPresent(value -> picked.put(key, value));
+        }
+        return picked;
+    }
+
     private Optional<String> first(List<String> paths) {
         return paths.stream().flatMap(path -> text(path).stream()).findFirst();
     }
 
     private Optional<Object> firstValue(List<String> paths) {
         return paths.stream().flatMap(path -> value(path).stream()).findFirst();
-    }
-
-    private Optional<String> text(String path) {
-        return value(path)
-                .filter(value -> value instanceof String text && !text.isBlank())
-                .map(String.class::cast);
     }
 
     private Optional<Object> value(String path) {

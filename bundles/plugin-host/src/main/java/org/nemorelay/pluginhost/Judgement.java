@@ -1,0 +1,34 @@
+package org.nemorelay.pluginhost;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What came of asking one policy about one tool call.
+ *
+ * @param plugin its kind
+ */
+public record Judgement(String plugin, Instant begun, Instant ended, Verdict verdict) {
+    /** The policy's word, or that there is none. */
+    public sealed interface Verdict {
+        record Allowed() implements Verdict {}
+
+        record Denied(String reason) implements Verdict {}
+
+        /**
+         * It did not decide, which denies the call.
+         *
+         * @param reason for the agent; names the plugin and nothing that the plugin said
+         */
+        record Failed(String reason) implements Verdict {}
+    }
+
+    /** Why the call must not be made; empty when this policy lets it pass. */
+    public Optional<String> denial() {
+        return switch (verdict) {
+            case Verdict.Allowed() -> Optional.empty();
+            case Verdict.Denied(String reason) -> Optional.of(reason);
+            case Verdict.Failed(String reason) -> Optional.of(reason);
+        };
+    }
+}

@@ -1,0 +1,128 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.ServiceReference;
+import org.osgi.util.tracker.ServiceTracker;
+import org.osgi.util.tracker.ServiceTrackerCustomizer;
+
+/**
+ * The plugins' services of one type in the registry, each behind threads of its own. Safe for any thread.
+ *
+ * @param <S> the service's type
+ * @param <H> what it serves behind
+ */
+final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginServices.Runner> {
+    /** How long a service that goes away may take for what it was given. */
+    private static final long CLOSE_MILLIS = 5000;
+
+    private final BundleContext context;
+    private final EventLog log;
+    private final Starter<S, H> starter;
+    private final Runnable changed;
+    private final ServiceTracker<S, Runner> tracker;
+
+    // Guarded by this; empty while a service is activated.
+    private final Map<ServiceReference<S>, Optional<H>> services = new LinkedHashMap<>();
+
+    /** The threads of one service. */
+    interface Runner {
+        /** Lets it finish for as long as {@code millis}, then interrupts it. Returns whether all its threads have ended. */
+        boolean close(long millis) throws InterruptedException;
+    }
+
+    /** Starts the threads of a service, on which it is also activated. */
+    interface Starter<S, H> {
+        /**
+         * @param activation gets the service, which may construct it and take any time; empty when there is none
+         * @param started to be told on the new thread what activation found
+         */
+        Runner start(String name, Supplier<Optional<S>> activation, Consumer<Optional<H>> started);
+    }
+
+    /** @param changed told, on any thread, when a service has started, did not, or is gone */
+    PluginServices(BundleContext context, EventLog log, Class<S> type, Starter<S, H> starter, Runnable changed) {
+        this.context = context;
+        this.log = log;
+        this.starter = starter;
+        this.changed = changed;
+        this.tracker = new ServiceTracker<>(context, type, this);
+    }
+
+    void open() {
+        tracker.open();
+    }
+
+    /** Lets every service finish, and leaves one that does not. */
+    void close() {
+        tracker.close();
+    }
+
+    synchronized List<H> serving() {
+        return services.values().stream().flatMap(Optional::stream).toList();
+    }
+
+    /** Whether all services of a bundle, if it has any, are among those that serve. */
+    synchronized boolean serve(Bundle bundle) {
+        return services.entrySet().stream()
+                .allMatch(entry -> entry.getValue().isPresent()
+                        || !bundle.equals(entry.getKey().getBundle()));
+    }
+
+    @Override
+    public Runner addingService(ServiceReference<S> reference) {
+        set(reference, Optional.empty());
+        return starter.start(
+                name(reference),
+                // Declarative Services constructs the component here, on the plugin's thread.
+                () -> Optional.ofNullable(context.getService(reference)),
+                handle -> {
+                    set(reference, handle);
+                    changed.run();
+                });
+    }
+
+    @Override
+    public void modifiedService(ServiceReference<S> reference, Runner runner) {}
+
+    @Override
+    public void removedService(ServiceReference<S> reference, Runner runner) {
+        remove(reference);
+        changed.run();
+        try {
+            if (!runner.close(CLOSE_MILLIS)) {
+                log.log(
+                        EventLog.Level.ERROR,
+                        PluginHostComponent.TARGET,
+                        "plugin_abandoned",
+                        "plugin " + name(reference) + " did not come to an end, its thread is left behind",
+                        "plugin",
+                        name(reference));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        context.ungetService(reference);
+    }
+
+    private synchronized void set(ServiceReference<S> reference, Optional<H> handle) {
+        services.put(reference, handle);
+    }
+
+    private synchronized void remove(ServiceReference<S> reference) {
+        services.remove(reference);
+    }
+
+    private static String name(ServiceReference<?> reference) {
+        return reference.getProperty(PluginHostComponent.KIND_PROPERTY) instanceof String kind
+                ? kind
+                : reference.getBundle().getSymbolicName();
+    }
+}

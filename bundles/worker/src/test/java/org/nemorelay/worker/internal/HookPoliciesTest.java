@@ -1,0 +1,187 @@
+package org.nemorelay.worker.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.eclipse.jetty.http.HttpFields;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.http.HttpEngine;
+import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.Upstreams;
+import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.Judgement;
+import org.nemorelay.pluginhost.Judgement.Verdict;
+import org.nemorelay.pluginhost.PolicyGate;
+import org.nemorelay.pluginhost.Ruling;
+import org.nemorelay.pluginhost.Snapshot;
+import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.worker.internal.hook.HookPayload;
+
+/** What a hook is answered when policies have a say (plugins.md 4.3, 5), over real sockets. */
+@Timeout(30)
+final class HookPoliciesTest {
+    private static final String REJECTED =
+            "{\"error\":{\"message\":\"NeMo Relay runtime error: guardrail rejected: no Bash\","
+                    + "\"reason\":\"no Bash\",\"type\":\"nemo_relay_guardrail_rejected\"}}";
+    private static final String BASH = ",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}";
+    private static final String READ = ",\"tool_name\":\"Read\",\"tool_use_id\":\"r\"}";
+
+    private final HttpEngine engine = HttpEngine.create();
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final Admission admission = new Admission();
+    private final List<ToolCall> asked = new CopyOnWriteArrayList<>();
+    private final List<Ruling> rulings = new CopyOnWriteArrayList<>();
+    private volatile CompletableFuture<Void> recorded = CompletableFuture.completedFuture(null);
+    private HttpListener worker;
+
+    @BeforeEach
+    void start() throws Exception {
+        Observation observation = new Observation() {
+            @Override
+            public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
+                rulings.add(ruling);
+                return recorded;
+            }
+
+            @Override
+            public ExchangeListener exchange(String path, HttpFields headers) {
+                return ExchangeListener.NONE;
+            }
+        };
+        Snapshot snapshot = new Snapshot(List.of(), List.of(new Gate()));
+        DataPlane dataPlane = new DataPlane(
+                admission,
+                engine.forwarder(),
+                new Upstreams(new Upstreams.Settings("http://127.0.0.1:1", "", "", "", ""), Map.of()),
+                () -> snapshot,
+                observation,
+                new UpstreamFailureLog(new MemoryLog(), "worker", System::nanoTime),
+                100_000,
+                0);
+        worker = engine.listen("127.0.0.1", 0, server -> dataPlane);
+        admission.issued(new Secret("token"));
+        assertEquals(204, send("GET", "/_nemo-relay/worker/v1/ready", "").get().statusCode());
+    }
+
+    @AfterEach
+    void stop() {
+        worker.close();
+        engine.close();
+        client.close();
+    }
+
+    private CompletableFuture<HttpResponse<String>> send(String method, String path, String body) {
+        return client.sendAsync(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + worker.port() + path))
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .method(method, HttpRequest.BodyPublishers.ofString(body))
+                        .header("X-Nemo-Relay-Worker-Token", "token")
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private void answers(int status, String body, String agent, String payload) throws Exception {
+        HttpResponse<String> answer = send("POST", "/hooks/" + agent, payload).get();
+        assertEquals(status, answer.statusCode());
+        assertEquals(body, answer.body());
+        assertEquals(Optional.of("application/json"), answer.headers().firstValue("content-type"));
+    }
+
+    @Test
+    void aDeniedCallIsRejected() throws Exception {
+        answers(403, REJECTED, "claude-code", "{\"hook_event_name\":\"PreToolUse\"" + BASH);
+        answers(403, REJECTED, "codex", "{\"hook_event_name\":\"PreToolUse\"" + BASH);
+        answers(403, REJECTED, "pi", "{\"type\":\"tool_call\",\"toolName\":\"Bash\",\"toolCallId\":\"c\"}");
+        String large = "{\"hook_event_name\":\"PreToolUse\",\"x\":\"" + "x".repeat(90_000) + "\"" + BASH;
+        answers(403, REJECTED, "codex", large);
+        assertEquals(
+                List.of("no Bash", "no Bash", "no Bash", "no Bash"),
+                rulings.stream().map(ruling -> ruling.denial().orElseThrow()).toList());
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
+    }
+
+    @Test
+    void aDeniedPermissionIsToldInEachAgentsForm() throws Exception {
+        String decision = "\"hookSpecificOutput\":{\"decision\":{\"behavior\":\"deny\",\"message\":\"no Bash\"},"
+                + "\"hookEventName\":\"PermissionRequest\"}}";
+        answers(
+                200,
+                "{\"continue\":true," + decision,
+                "claude-code",
+                "{\"hook_event_name\":\"PermissionRequest\"" + BASH);
+        answers(200, "{" + decision, "codex", "{\"hook_event_name\":\"PermissionRequest\"" + BASH);
+    }
+
+    @Test
+    void whatIsAllowedIsAnsweredAsWithoutPolicies() throws Exception {
+        answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"PreToolUse\"" + READ);
+        answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"PermissionRequest\"" + READ);
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"PreToolUse\"" + READ);
+        answers(200, "{}", "pi", "{\"type\":\"user_bash\",\"command\":\"ls\",\"cwd\":\"/\"}");
+        assertEquals(
+                List.of(
+                        "claude-code PreToolUse Read r",
+                        "claude-code PermissionRequest Read r",
+                        "codex PreToolUse Read r",
+                        "pi user_bash user_bash "),
+                asked.stream().map(ToolCall::toString).toList());
+        assertEquals(
+                Map.of("command", "ls", "cwd", "/"), asked.getLast().arguments().values());
+        assertEquals("/", asked.getLast().payload().string("cwd"));
+    }
+
+    @Test
+    void otherHooksAreNotAskedAbout() throws Exception {
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"PostToolUse\"" + BASH);
+        answers(200, "{}", "codex", "[]");
+        assertEquals(List.of(), asked);
+        assertEquals(List.of(Ruling.NONE, Ruling.NONE), rulings);
+    }
+
+    @Test
+    void anAnswerWaitsForItsRecord() throws Exception {
+        recorded = new CompletableFuture<>();
+        CompletableFuture<HttpResponse<String>> answer = send("POST", "/hooks/codex", "{\"hook_event_name\":\"Stop\"}");
+        Awaiting.await("the hook is told", () -> rulings.size() == 1);
+        assertFalse(answer.isDone());
+        recorded.complete(null);
+        assertEquals("{}", answer.get().body());
+    }
+
+    /** Denies Bash, on a thread that is interrupted, as a plugin's may be. */
+    private final class Gate implements PolicyGate {
+        @Override
+        public String plugin() {
+            return "gate";
+        }
+
+        @Override
+        public int priority() {
+            return 0;
+        }
+
+        @Override
+        public CompletableFuture<Judgement> judge(ToolCall call, long millis) {
+            asked.add(call);
+            Verdict verdict = call.tool().equals("Bash") ? new Verdict.Denied("no Bash") : new Verdict.Allowed();
+            return CompletableFuture.supplyAsync(() -> {
+                Thread.currentThread().interrupt();
+                return new Judgement(plugin(), Instant.EPOCH, Instant.EPOCH, verdict);
+            });
+        }
+    }
+}
