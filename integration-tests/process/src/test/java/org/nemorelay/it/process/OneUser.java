@@ -18,10 +18,17 @@ final class OneUser implements AutoCloseable {
     final Path events;
 
     OneUser(Path folder) {
+        this(folder, "");
+    }
+
+    /** @param components of plugins.toml beside the observability plugin */
+    OneUser(Path folder, String components) {
         user = User.self(folder.resolve("home"));
         events = folder.resolve("events.jsonl");
         executable = Distribution.privateTree(
-                        folder.resolve("tree"), Relay.upstreamToml(provider), Relay.observabilityToml(folder))
+                        folder.resolve("tree"),
+                        Relay.upstreamToml(provider),
+                        Relay.observabilityToml(folder) + components)
                 .resolve("bin/nemo-relay");
     }
 
