@@ -13,6 +13,11 @@ public final class Await {
         value(what, limit, () -> condition.call() ? Boolean.TRUE : null);
     }
 
+    /** The same with a text that is made at the time of the failure. */
+    public static void until(Supplier<String> what, Duration limit, Callable<Boolean> condition) {
+        value(what, limit, () -> condition.call() ? Boolean.TRUE : null);
+    }
+
     /** The first value of {@code source} that is not null; its exceptions count as "not yet". */
     public static <T> T value(String what, Duration limit, Callable<T> source) {
         return value(() -> what, limit, source);

@@ -116,7 +116,10 @@ public final class Relay implements AutoCloseable {
     }
 
     public void awaitNoWorker(Duration limit) {
-        Await.until("no worker is left", limit, () -> workers().isEmpty());
+        Await.until(
+                () -> "no worker is left of " + workers() + "\n" + daemon.transcript(),
+                limit,
+                () -> workers().isEmpty());
     }
 
     @Override
