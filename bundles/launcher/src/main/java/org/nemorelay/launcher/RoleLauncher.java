@@ -2,6 +2,7 @@ package org.nemorelay.launcher;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.nemorelay.config.LaunchOptions;
@@ -17,24 +18,27 @@ import org.osgi.framework.launch.Framework;
 
 /** Runs a role in this process, from its feature file to the exit status. */
 public final class RoleLauncher {
-    /** A role that takes longer waits for something that will not come; its process would stay for ever, seen by nobody. */
-    private static final Duration START_LIMIT = Duration.ofMinutes(2);
+    /**
+     * How often a role that is not up yet is looked at. A start has no deadline, but a component that still waits for a
+     * service after this time waits for ever, in a process that nobody sees.
+     */
+    private static final Duration LOOK_INTERVAL = Duration.ofMinutes(2);
 
     private RoleLauncher() {}
 
     /**
      * Runs the role until it ends by itself, fails, or a signal asks it to stop. Components drain in their deactivation;
      * the call returns when the framework has stopped. On SIGTERM and SIGINT the process exits from within, with status 0.
-     * A role that has not called {@code ready} after two minutes has failed.
+     * A role whose own components still wait for a service after two minutes has failed; one that only takes long has not.
      *
      * @return the exit status: 0, or what the role asked for
      * @throws RelayException what kept the role from starting or going on; the framework has stopped by then
      */
     public static int run(LaunchOptions options, EventLog log) {
-        return run(options, log, System.getProperty("java.class.path"), START_LIMIT);
+        return run(options, log, System.getProperty("java.class.path"), LOOK_INTERVAL);
     }
 
-    static int run(LaunchOptions options, EventLog log, String classPath, Duration startLimit) {
+    static int run(LaunchOptions options, EventLog log, String classPath, Duration lookInterval) {
         JavaLogging.install(log);
         ProcessEnd end = new ProcessEnd();
         CountDownLatch stopped = new CountDownLatch(1);
@@ -48,7 +52,7 @@ public final class RoleLauncher {
                 "signal");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            return runUntil(end, options, log, classPath, startLimit);
+            return runUntil(end, options, log, classPath, lookInterval);
         } finally {
             log.flush();
             stopped.countDown();
@@ -57,15 +61,18 @@ public final class RoleLauncher {
     }
 
     private static int runUntil(
-            ProcessEnd end, LaunchOptions options, EventLog log, String classPath, Duration startLimit) {
+            ProcessEnd end, LaunchOptions options, EventLog log, String classPath, Duration lookInterval) {
         try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
             RoleFramework role = new RoleFramework(options, log, end, classPath, storage.folder(), Map.of());
             start(role, end);
-            if (!end.awaitReady(startLimit)) {
-                end.fail(new RelayException(
-                        FailureKind.TIMEOUT,
-                        "the role " + options.role() + " is not up after " + startLimit.toSeconds() + " s"
-                                + role.waiting()));
+            while (!end.awaitReady(lookInterval)) {
+                List<String> waiting = role.waiting();
+                if (!waiting.isEmpty()) {
+                    end.fail(new RelayException(
+                            FailureKind.TIMEOUT,
+                            "the role " + options.role() + " is not up after " + lookInterval.toSeconds() + " s: "
+                                    + String.join(", ", waiting)));
+                }
             }
             end.await();
             stop(role.framework());

@@ -72,7 +72,7 @@ class RoleLauncherTest {
         LaunchOptions options = bundles.feature();
         RelayException failure = assertThrows(
                 RelayException.class, () -> RoleLauncher.run(options, log, bundles.classPath(), Duration.ofMillis(1)));
-        assertEquals("the role test is not up after 0 s", failure.getMessage());
+        assertEquals("the role test is not up after 0 s: there is no component runtime", failure.getMessage());
     }
 
     @Test

@@ -135,18 +135,22 @@ public final class RoleFramework {
         }
     }
 
-    /** Which components wait for a service or failed, as the end of a sentence; empty when none does. */
-    public String waiting() {
+    /** Which of the role's own components wait for something or failed; plugins are not among them. */
+    public List<String> waiting() {
         BundleContext context = framework.getBundleContext();
         ServiceReference<ServiceComponentRuntime> reference =
                 context.getServiceReference(ServiceComponentRuntime.class);
         if (reference == null) {
-            return "";
+            return List.of("there is no component runtime");
         }
         ServiceComponentRuntime runtime = context.getService(reference);
         List<String> waiting = new ArrayList<>();
-        for (ComponentDescriptionDTO description : runtime.getComponentDescriptionDTOs()) {
+        for (ComponentDescriptionDTO description :
+                runtime.getComponentDescriptionDTOs(bundles.toArray(Bundle[]::new))) {
             for (ComponentConfigurationDTO component : runtime.getComponentConfigurationDTOs(description)) {
+                if (component.state == ComponentConfigurationDTO.UNSATISFIED_CONFIGURATION) {
+                    waiting.add(description.name + " waits for its configuration");
+                }
                 for (UnsatisfiedReferenceDTO missing : component.unsatisfiedReferences) {
                     waiting.add(description.name + " waits for " + missing.name);
                 }
@@ -155,7 +159,7 @@ public final class RoleFramework {
                 }
             }
         }
-        return waiting.isEmpty() ? "" : ": " + String.join(", ", waiting);
+        return waiting;
     }
 
     /** One text for each bundle that cannot be resolved, naming what it misses; bundles that only wait for such a one are left out. */
