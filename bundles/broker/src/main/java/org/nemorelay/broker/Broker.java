@@ -287,7 +287,7 @@ public final class Broker {
                     yield refused(Refusal.GENERATION_REVOKED, out);
                 }
                 known.connected = true;
-                known.drainAcknowledged = false;
+                known.drainKnown = !known.acknowledgesDrain;
                 known.serial = ++lastSerial;
                 yield new Outcome.Accepted<>(staged(known, Optional.of(draining.deadline())), out);
             }
@@ -441,7 +441,7 @@ public final class Broker {
         if (route == null || !(route.state instanceof State.Draining draining)) {
             return refused(Refusal.WRONG_STATE, out);
         }
-        draining.worker().drainAcknowledged = true;
+        draining.worker().drainKnown = true;
         finishDrainIfDue(route, now, out);
         settle(route, now, out);
         return new Outcome.Accepted<>(null, out);
@@ -657,6 +657,7 @@ public final class Broker {
     private void drain(Route route, Worker worker, long now, List<Transition> out) {
         worker.draining = true;
         worker.published = false;
+        worker.drainKnown = worker.connected && !worker.acknowledgesDrain;
         long deadline = now + settings.drainMs();
         become(route, new State.Draining(worker, deadline), out);
         out.add(new Transition.DrainBegan(route.fingerprint, worker.id, deadline, worker.inFlight.get()));

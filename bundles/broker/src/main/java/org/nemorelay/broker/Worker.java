@@ -10,6 +10,7 @@ final class Worker {
     final String id;
     final String endpoint;
     final Optional<String> tlsRootCertificate;
+    final boolean acknowledgesDrain;
     final String generationId;
     final Optional<String> activationId;
     final AtomicInteger inFlight = new AtomicInteger();
@@ -18,7 +19,9 @@ final class Worker {
     volatile boolean draining;
 
     boolean connected = true;
-    boolean drainAcknowledged;
+
+    /** It has acknowledged the drain; for a worker that may not, the drain went out on an open connection. */
+    boolean drainKnown;
 
     /** The token of the registration that waits for its probe; the worker's current one once published. */
     String dataToken;
@@ -37,6 +40,7 @@ final class Worker {
         this.id = registration.workerId();
         this.endpoint = registration.endpoint();
         this.tlsRootCertificate = registration.tlsRootCertificate();
+        this.acknowledgesDrain = registration.acknowledgesDrain();
         this.generationId = generationId;
         this.activationId = activationId;
         this.dataToken = dataToken;
@@ -48,8 +52,8 @@ final class Worker {
                 && tlsRootCertificate.equals(registration.tlsRootCertificate());
     }
 
-    /** Drain acknowledged, nothing in flight, control connection closed: the process is gone (relay-daemon 0.1). */
+    /** Drain known, nothing in flight, control connection closed: the process is gone (relay-daemon 0.1). */
     boolean exited() {
-        return drainAcknowledged && !connected && inFlight.get() == 0;
+        return drainKnown && !connected && inFlight.get() == 0;
     }
 }

@@ -8,6 +8,12 @@ import org.nemorelay.protocol.Fingerprint;
  *
  * @param endpoint origin with explicit port (relay-daemon 5.6)
  * @param tlsRootCertificate base64url of the DER
+ * @param acknowledgesDrain whether it acknowledges a drain before it closes its control connection; the stock worker may
+ *     close without
  */
 public record WorkerRegistration(
-        Fingerprint fingerprint, String workerId, String endpoint, Optional<String> tlsRootCertificate) {}
+        Fingerprint fingerprint,
+        String workerId,
+        String endpoint,
+        Optional<String> tlsRootCertificate,
+        boolean acknowledgesDrain) {}

@@ -85,6 +85,28 @@ class DrainTest {
     }
 
     @Test
+    void aWorkerThatMayCloseWithoutAnAcknowledgementHasExitedWhenItsConnectionIsClosed() {
+        Scene stock = Scene.standard();
+        stock.acknowledgesDrain = false;
+        StagedWorker drained = stock.ready("w", "ann", stock.registerOwner("a", "ann"));
+        stock.accepted(stock.broker.releaseMcp("a", stock.now));
+        assertEquals(RouteState.DRAINING, stock.state("ann"));
+        stock.accepted(stock.broker.workerDisconnected(drained.permit(), stock.now));
+        assertEquals(RouteState.EMPTY, stock.state("ann"));
+    }
+
+    @Test
+    void suchAWorkerThatNeverHeardOfTheDrainHasNotExited() {
+        Scene stock = Scene.standard();
+        stock.acknowledgesDrain = false;
+        StagedWorker lost = stock.ready("w", "ann", stock.registerOwner("a", "ann"));
+        stock.accepted(stock.broker.workerDisconnected(lost.permit(), stock.now));
+        stock.accepted(stock.broker.releaseMcp("a", stock.now));
+        stock.after(1_000);
+        assertEquals(RouteState.DRAINING, stock.state("ann"));
+    }
+
+    @Test
     void unacknowledgedDrainLastsToItsDeadline() {
         release("a");
         disconnect();

@@ -47,6 +47,6 @@ class EndpointsTest {
 
     private static boolean allowed(LaunchGrant grant, String endpoint, boolean root) {
         Optional<String> certificate = root ? Optional.of("cm9vdA") : Optional.empty();
-        return Endpoints.allowed(grant, new WorkerRegistration(Scene.user("ann"), "w", endpoint, certificate));
+        return Endpoints.allowed(grant, new WorkerRegistration(Scene.user("ann"), "w", endpoint, certificate, true));
     }
 }

@@ -129,7 +129,7 @@ class RecoveryTest {
         Scene scene = restarted();
         scene.register("a", "ann");
         WorkerRegistration bad =
-                new WorkerRegistration(Scene.user("ann"), "w", "http://remote.example:80", Optional.empty());
+                new WorkerRegistration(Scene.user("ann"), "w", "http://remote.example:80", Optional.empty(), true);
         assertEquals(
                 Refusal.ENDPOINT_NOT_GRANTED,
                 scene.refused(scene.broker.recoverWorker(bad, "saved", "data", scene.now)));

@@ -21,6 +21,7 @@ final class Scene {
     final Broker broker;
     final List<Transition> seen = new ArrayList<>();
     long now = 1_000;
+    boolean acknowledgesDrain = true;
     private int secrets;
 
     Scene(BrokerSettings settings) {
@@ -80,7 +81,8 @@ final class Scene {
     }
 
     Outcome<StagedWorker> tryStage(String worker, String user, String endpoint, LaunchGrant grant) {
-        WorkerRegistration registration = new WorkerRegistration(user(user), worker, endpoint, Optional.empty());
+        WorkerRegistration registration =
+                new WorkerRegistration(user(user), worker, endpoint, Optional.empty(), acknowledgesDrain);
         return broker.stageWorker(
                 registration,
                 grant.activationId(),
@@ -94,8 +96,8 @@ final class Scene {
     }
 
     Outcome<StagedWorker> tryRecover(String worker, String user, String generation) {
-        WorkerRegistration registration =
-                new WorkerRegistration(user(user), worker, "http://127.0.0.1:4000", Optional.empty());
+        WorkerRegistration registration = new WorkerRegistration(
+                user(user), worker, "http://127.0.0.1:4000", Optional.empty(), acknowledgesDrain);
         return broker.recoverWorker(registration, generation, "data-" + ++secrets, now);
     }
 

@@ -315,7 +315,8 @@ final class ControlPlane implements AutoCloseable {
                 transcript.initiatorFingerprint(),
                 register.workerId(),
                 register.endpoint(),
-                register.tlsRootCertificate());
+                register.tlsRootCertificate(),
+                transcript.initiator().offers(Capabilities.PEER));
         TokenDigest token = register.activationToken().digest();
         post(() -> {
             WorkerSecrets offered = new WorkerSecrets(ids.id(), ids.secret().text());
@@ -337,7 +338,8 @@ final class ControlPlane implements AutoCloseable {
                 transcript.initiatorFingerprint(),
                 recover.workerId(),
                 recover.endpoint(),
-                recover.tlsRootCertificate());
+                recover.tlsRootCertificate(),
+                transcript.initiator().offers(Capabilities.PEER));
         post(() -> {
             Outcome<StagedWorker> outcome = broker.recoverWorker(
                     worker,
