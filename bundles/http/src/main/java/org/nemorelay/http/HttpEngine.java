@@ -1,5 +1,6 @@
 package org.nemorelay.http;
 
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
@@ -16,9 +17,13 @@ import org.osgi.annotation.versioning.ProviderType;
  */
 @ProviderType
 public interface HttpEngine extends AutoCloseable {
-    /** An engine outside the framework, for tests and tools; the caller closes it. */
-    static HttpEngine create() {
-        return new JettyHttpEngine();
+    /**
+     * An engine outside the framework, for tests and tools; the caller closes it.
+     *
+     * @param environment may hold {@code SSL_CERT_FILE} and {@code SSL_CERT_DIR}
+     */
+    static HttpEngine create(Map<String, String> environment) {
+        return new JettyHttpEngine(environment);
     }
 
     /**

@@ -63,7 +63,7 @@ final class TestDaemon implements AutoCloseable {
     }
 
     TestDaemon start() {
-        engine = HttpEngine.create();
+        engine = HttpEngine.create(Map.of());
         server = new DaemonServer(
                 engine,
                 log(),

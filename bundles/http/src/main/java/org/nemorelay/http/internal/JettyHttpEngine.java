@@ -1,11 +1,18 @@
 package org.nemorelay.http.internal;
 
+import java.security.KeyStore;
+import java.security.cert.CRL;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.eclipse.jetty.client.AbstractHttpClientTransport;
 import org.eclipse.jetty.client.MultiplexConnectionPool;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
@@ -21,10 +28,12 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.component.LifeCycle;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.Invocable;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 import org.eclipse.jetty.util.thread.Scheduler;
+import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.http.Destination;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.FailureAnswer;
@@ -33,17 +42,22 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Origin;
 import org.nemorelay.http.WireProtocol;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Reference;
 
 /** {@link HttpEngine} on Jetty. The sizes are those that the measurements found best (stack, last part). */
 @Component(service = HttpEngine.class)
 public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private static final int MAX_THREADS = 12;
     private static final int MIN_THREADS = 4;
-    private static final int WINDOW = 8 * 1024 * 1024;
     private static final int STREAM_WINDOW = 256 * 1024;
+    /** No limit of its own: streams whose readers are slow must not hold up the others of their connection. */
+    private static final int WINDOW = 1 << 30;
+
     private static final int H2_CONNECTIONS = 64;
     private static final int H2_STREAMS = 1024;
 
@@ -52,23 +66,26 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
-    /** Started by the first request that needs it. */
-    private final Https https = new Https();
-
+    private final Https https;
     private final Set<JettyListener> listeners = ConcurrentHashMap.newKeySet();
 
     @Activate
-    public JettyHttpEngine() {
+    public JettyHttpEngine(@Reference LaunchOptions options) {
+        this(options.environment());
+    }
+
+    /** Outside the framework. */
+    public JettyHttpEngine(Map<String, String> environment) {
+        https = new Https(environment);
         threads.setName("http");
         threads.setDaemon(true);
-        http1 = http1(false);
-        HTTP2Client http2 = new HTTP2Client(connector(false));
-        http2.setInitialSessionRecvWindow(WINDOW);
-        http2.setInitialStreamRecvWindow(STREAM_WINDOW);
-        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2);
+        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector());
+        overHttp1.setInitializeConnections(false);
+        http1 = client(overHttp1, UpstreamClient.NO_CAP, UpstreamClient.POOL_IDLE);
+        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector()));
         overHttp2.setConnectionPoolFactory(
                 destination -> new MultiplexConnectionPool(destination, H2_CONNECTIONS, H2_STREAMS));
-        h2c = client(overHttp2, H2_CONNECTIONS);
+        h2c = client(overHttp2, H2_CONNECTIONS, UpstreamClient.POOL_IDLE);
         try {
             threads.start();
             scheduler.start();
@@ -80,28 +97,27 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         }
     }
 
-    private UpstreamClient http1(boolean secure) {
-        HttpClientTransportOverHTTP transport = new HttpClientTransportOverHTTP(connector(secure));
-        transport.setInitializeConnections(false);
-        return client(transport, UpstreamClient.NO_CAP);
+    private static HTTP2Client http2(UpstreamConnector connector) {
+        HTTP2Client http2 = new HTTP2Client(connector);
+        http2.setInitialSessionRecvWindow(WINDOW);
+        http2.setInitialStreamRecvWindow(STREAM_WINDOW);
+        return http2;
     }
 
-    private UpstreamConnector connector(boolean secure) {
-        UpstreamConnector connector = new UpstreamConnector(secure);
+    private UpstreamConnector connector() {
+        UpstreamConnector connector = new UpstreamConnector();
         connector.setSelectors(1);
         connector.setExecutor(threads);
         connector.setScheduler(scheduler);
         connector.setByteBufferPool(buffers);
         connector.setTCPNoDelay(true);
         connector.setConnectBlocking(false);
-        connector.setConnectTimeout(UpstreamClient.CONNECT_TIMEOUT);
-        connector.setIdleTimeout(UpstreamClient.POOL_IDLE);
         return connector;
     }
 
-    private UpstreamClient client(AbstractHttpClientTransport transport, int connections) {
+    private UpstreamClient client(AbstractHttpClientTransport transport, int connections, Duration idle) {
         transport.setInvocationType(Invocable.InvocationType.NON_BLOCKING);
-        return new UpstreamClient(transport, connections, threads, scheduler, buffers);
+        return new UpstreamClient(transport, connections, idle, threads, scheduler, buffers);
     }
 
     @Override
@@ -179,26 +195,50 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         }
     }
 
-    /** The client for TLS, HTTP/1.1 within. */
+    /** The client for TLS, made by the first request that needs it: nothing of TLS is loaded before. */
     private final class Https {
+        private final Map<String, String> environment;
         private volatile Optional<UpstreamClient> client = Optional.empty();
+
+        Https(Map<String, String> environment) {
+            this.environment = environment;
+        }
 
         void start(ProxyExchange exchange) {
             Optional<UpstreamClient> ready = client;
             if (ready.isPresent()) {
                 exchange.start(ready.get());
             } else {
-                threads.execute(() -> exchange.start(first()));
+                threads.execute(() -> first(exchange));
             }
         }
 
-        private synchronized UpstreamClient first() {
+        private void first(ProxyExchange exchange) {
+            UpstreamClient made;
+            try {
+                made = make();
+            } catch (RelayException e) {
+                exchange.refuse(e.getMessage());
+                return;
+            }
+            exchange.start(made);
+        }
+
+        /** A failure is not kept: the next request tries again. */
+        private synchronized UpstreamClient make() {
             if (client.isEmpty()) {
-                UpstreamClient made = http1(true);
+                SslContextFactory.Client tls = new StrictTls();
+                TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
+                UpstreamConnector connector = connector();
+                UpstreamClient made = client(
+                        new SecureTransport(connector, http2(connector)),
+                        UpstreamClient.NO_CAP,
+                        UpstreamClient.CONNECT_TIMEOUT);
+                made.setSslContextFactory(tls);
                 try {
                     made.start();
                 } catch (Exception e) {
-                    throw new IllegalStateException("the HTTPS client does not start", e);
+                    throw new RelayException(FailureKind.CONFIGURATION, "TLS does not start: " + e.getMessage(), e);
                 }
                 client = Optional.of(made);
             }
@@ -207,6 +247,20 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
         synchronized void stop() {
             client.ifPresent(JettyHttpEngine::stop);
+        }
+    }
+
+    private static final class StrictTls extends SslContextFactory.Client {
+        @Override
+        protected TrustManager[] getTrustManagers(KeyStore trusted, Collection<? extends CRL> revoked)
+                throws Exception {
+            TrustManager[] managers = super.getTrustManagers(trusted, revoked);
+            for (int i = 0; i < managers.length; i++) {
+                if (managers[i] instanceof X509ExtendedTrustManager java) {
+                    managers[i] = new StrictTrust(java);
+                }
+            }
+            return managers;
         }
     }
 }

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLHandshakeException;
 import org.eclipse.jetty.client.Result;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -114,7 +113,7 @@ final class ProxyExchange extends IteratingCallback
                 http1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2,
                 this);
         upstream.idleTimeout(http1 ? UpstreamEndPoint.IN_USE : 0, TimeUnit.MILLISECONDS);
-        upstream.onRequestBegin(begun -> submitted = true);
+        upstream.onRequestBegin(begun -> begin(begun.getVersion()));
         upstream.headers(this::requestHead);
         if (request.getConnectionMetaData().getConnection().getEndPoint() instanceof WatchedEndPoint endPoint
                 && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
@@ -145,6 +144,24 @@ final class ProxyExchange extends IteratingCallback
             headDeadline = scheduler.schedule(this::headLate, destination.headTimeoutMs(), TimeUnit.MILLISECONDS);
         }
         upstream.send(this);
+    }
+
+    /** Answers an exchange for which there is no client. */
+    void refuse(String reason) {
+        String line = "cannot connect to " + destination.origin() + ": " + reason;
+        outcome.compareAndSet(null, new Outcome.ConnectFailed(line));
+        if (headDecided.compareAndSet(false, true)) {
+            answerFailure(new IOException(line));
+        }
+    }
+
+    /** A connection is there and the head is about to leave; over TLS only now its protocol is known. */
+    private void begin(HttpVersion negotiated) {
+        submitted = true;
+        if (negotiated == HttpVersion.HTTP_2 && destination.protocol() == WireProtocol.HTTP_1_1) {
+            upstream.idleTimeout(0, TimeUnit.MILLISECONDS);
+            upstream.headers(headers -> headers.remove(HttpHeader.HOST));
+        }
     }
 
     private void requestHead(HttpFields.Mutable headers) {
@@ -349,9 +366,10 @@ final class ProxyExchange extends IteratingCallback
 
     private Outcome outcomeOf(Throwable cause) {
         String origin = destination.origin().toString();
-        // The handshake comes with the first write, and what fails in it has submitted nothing.
-        if (!submitted || cause instanceof SSLHandshakeException) {
-            return new Outcome.ConnectFailed(line("cannot connect to " + origin, cause));
+        if (!submitted) {
+            return new Outcome.ConnectFailed(TlsProblem.of(cause)
+                    .map(problem -> "cannot connect to " + origin + ": " + problem)
+                    .orElseGet(() -> line("cannot connect to " + origin, cause)));
         }
         if (headDecided.get()) {
             return new Outcome.BodyBroken(line(origin + " broke off its response", cause));

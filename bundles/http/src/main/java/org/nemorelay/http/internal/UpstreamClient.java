@@ -24,9 +24,11 @@ final class UpstreamClient extends HttpClient {
 
     private static final int BUFFER = 16 * 1024;
 
+    /** @param idle how long a new connection may be silent, its handshake included */
     UpstreamClient(
             HttpClientTransport transport,
             int connections,
+            Duration idle,
             Executor executor,
             Scheduler scheduler,
             ByteBufferPool buffers) {
@@ -35,7 +37,7 @@ final class UpstreamClient extends HttpClient {
         setScheduler(scheduler);
         setByteBufferPool(buffers);
         setConnectTimeout(CONNECT_TIMEOUT.toMillis());
-        setIdleTimeout(POOL_IDLE.toMillis());
+        setIdleTimeout(idle.toMillis());
         setMaxConnectionsPerDestination(connections);
         setMaxRequestsQueuedPerDestination(NO_CAP);
         setFollowRedirects(false);
@@ -91,6 +93,17 @@ final class UpstreamClient extends HttpClient {
         @Override
         public String getPath() {
             return path;
+        }
+
+        /** In HTTP/2 the port would stand in {@code :authority}, where the scheme's own is left out. */
+        @Override
+        public int getPort() {
+            int port = super.getPort();
+            return port == 443
+                            && getVersion() == HttpVersion.HTTP_2
+                            && getScheme().equals("https")
+                    ? -1
+                    : port;
         }
 
         @Override

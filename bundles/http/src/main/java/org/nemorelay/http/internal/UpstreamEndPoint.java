@@ -4,8 +4,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http2.HTTP2Connection;
+import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
@@ -37,7 +39,10 @@ final class UpstreamEndPoint extends SocketChannelEndPoint {
 
     @Override
     protected void onIdleExpired(TimeoutException timeout) {
-        boolean streams = getConnection() instanceof HTTP2Connection http2
+        Connection connection = getConnection() instanceof SslConnection tls
+                ? tls.getSslEndPoint().getConnection()
+                : getConnection();
+        boolean streams = connection instanceof HTTP2Connection http2
                 && !http2.getSession().getStreams().isEmpty();
         if (!inUse && !streams) {
             super.onIdleExpired(timeout);

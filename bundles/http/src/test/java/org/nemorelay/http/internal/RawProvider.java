@@ -76,13 +76,18 @@ final class RawProvider implements AutoCloseable {
         }
     }
 
-    private final ServerSocket server = new ServerSocket(0, 1024, InetAddress.getLoopbackAddress());
+    private final ServerSocket server;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
     final AtomicInteger connections = new AtomicInteger();
     final AtomicInteger requests = new AtomicInteger();
 
     RawProvider(Script script) throws IOException {
+        this(new ServerSocket(0, 1024, InetAddress.getLoopbackAddress()), script);
+    }
+
+    RawProvider(ServerSocket server, Script script) {
+        this.server = server;
         Thread.ofVirtual().start(() -> {
             while (!server.isClosed()) {
                 try {

@@ -2,6 +2,7 @@ package org.nemorelay.http.internal;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -26,7 +27,12 @@ final class Relay implements AutoCloseable {
     final List<Outcome> outcomes = new CopyOnWriteArrayList<>();
 
     Relay(String origin, WireProtocol protocol, UnaryOperator<Destination> options) {
-        this(HttpEngine.create(), true, origin, protocol, options);
+        this(HttpEngine.create(Map.of()), true, origin, protocol, options);
+    }
+
+    /** Towards TLS, with what this environment says about trust. */
+    Relay(String origin, Map<String, String> environment) {
+        this(HttpEngine.create(environment), true, origin, WireProtocol.HTTP_1_1, destination -> destination);
     }
 
     Relay(String origin) {

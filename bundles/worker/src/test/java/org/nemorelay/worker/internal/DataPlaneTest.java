@@ -36,7 +36,7 @@ import org.nemorelay.worker.internal.hook.HookPayload;
 /** What a daemon gets from a worker, over real sockets (relay-daemon 7). */
 @Timeout(30)
 final class DataPlaneTest {
-    private final HttpEngine engine = HttpEngine.create();
+    private final HttpEngine engine = HttpEngine.create(Map.of());
     private final HttpClient client = HttpClient.newHttpClient();
     private final MemoryLog log = new MemoryLog();
     private final Admission admission = new Admission();

@@ -40,7 +40,7 @@ final class HookPoliciesTest {
     private static final String BASH = ",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}";
     private static final String READ = ",\"tool_name\":\"Read\",\"tool_use_id\":\"r\"}";
 
-    private final HttpEngine engine = HttpEngine.create();
+    private final HttpEngine engine = HttpEngine.create(Map.of());
     private final HttpClient client = HttpClient.newHttpClient();
     private final Admission admission = new Admission();
     private final List<ToolCall> asked = new CopyOnWriteArrayList<>();

@@ -1,0 +1,31 @@
+package org.nemorelay.http.internal;
+
+import java.io.IOException;
+import java.util.Map;
+import org.eclipse.jetty.client.transport.HttpClientConnectionFactory;
+import org.eclipse.jetty.client.transport.HttpClientTransportDynamic;
+import org.eclipse.jetty.http2.client.HTTP2Client;
+import org.eclipse.jetty.http2.client.transport.ClientConnectionFactoryOverHTTP2;
+import org.eclipse.jetty.io.ClientConnector;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
+
+/**
+ * TLS with HTTP/2 or HTTP/1.1 within, as the server chooses. HTTP/2 is offered first: many requests at once cost one
+ * handshake instead of one each, and what it costs big bodies on a fast link is no matter on the way to a provider.
+ */
+final class SecureTransport extends HttpClientTransportDynamic {
+    SecureTransport(UpstreamConnector connector, HTTP2Client http2) {
+        super(connector, new ClientConnectionFactoryOverHTTP2.HTTP2(http2), HttpClientConnectionFactory.HTTP11);
+    }
+
+    /** Called when the handshake is done. */
+    @Override
+    public Connection newConnection(EndPoint endPoint, Map<String, Object> context) throws IOException {
+        // A server that negotiates nothing speaks HTTP/1.1; Jetty would take the protocol offered first.
+        context.putIfAbsent(ClientConnector.APPLICATION_PROTOCOL_CONTEXT_KEY, "http/1.1");
+        // Until here the time to connect was the limit.
+        endPoint.setIdleTimeout(UpstreamClient.POOL_IDLE.toMillis());
+        return super.newConnection(endPoint, context);
+    }
+}
