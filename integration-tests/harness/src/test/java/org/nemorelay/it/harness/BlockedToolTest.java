@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,16 +30,16 @@ import org.nemorelay.it.User;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 
-/** Real Codex and Claude Code sessions whose shell the administrator's policy denies, and the same sessions without it. */
+/** Real Codex, Claude Code and Pi sessions whose shell the administrator's policy denies, and the same sessions without it. */
 class BlockedToolTest {
     private static final Duration RUN = Duration.ofSeconds(60);
-    private static final String REASON = "the administrator's tool policy denies the tool Bash";
+    private static final String REASON = "the administrator's tool policy denies the tool ";
     private static final String DENY_BASH = """
             [[components]]
             kind = "tool_policy"
             [components.config]
             version = 1
-            deny = ["Bash"]
+            deny = ["Bash", "bash"]
             """;
 
     @TempDir
@@ -46,13 +48,19 @@ class BlockedToolTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void claudeCode(boolean denied) throws IOException {
-        run(denied, "claude-code", "/v1/messages", this::claude);
+        run(denied, "claude-code", "Bash", "/v1/messages", this::claude);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void codex(boolean denied) throws IOException {
-        run(denied, "codex", "/v1/responses", this::codex);
+        run(denied, "codex", "Bash", "/v1/responses", this::codex);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void pi(boolean denied) throws IOException {
+        run(denied, "pi", "bash", "/v1/responses", this::pi);
     }
 
     private record Bench(User user, Path executable, Relay relay, Path project) {
@@ -62,12 +70,16 @@ class BlockedToolTest {
         }
     }
 
-    private void run(boolean denied, String agent, String path, Function<Bench, Proc.Spec> session) throws IOException {
+    private void run(boolean denied, String agent, String tool, String path, Function<Bench, Proc.Spec> session)
+            throws IOException {
         Path events = folder.resolve("events.jsonl");
         Path touched = folder.resolve("touched");
+        String reason = REASON + tool;
         try (MockProvider provider = new MockProvider()
                 .respond("/v1/messages", Answers.anthropicToolThenText("touch " + touched, "MOCK-FINAL-TEXT"))
-                .respond("/v1/responses", BlockedToolTest.responsesToolThenText("touch " + touched))) {
+                .respond(
+                        "/v1/responses",
+                        BlockedToolTest.responsesToolThenText(agent.equals("pi"), "touch " + touched))) {
             User user = User.self(folder.resolve("home"));
             Path executable = Distribution.privateTree(
                             folder.resolve("tree"),
@@ -87,24 +99,25 @@ class BlockedToolTest {
                 assertEquals(2, requests.size());
                 assertEquals(
                         denied,
-                        requests.getLast().bodyText().contains(REASON),
+                        requests.getLast().bodyText().contains(reason),
                         requests.getLast().bodyText());
                 assertEquals(!denied, Files.exists(touched));
 
                 if (denied) {
-                    JsonObject rejected = Events.await(events, "rejected call", Events.scope("Bash", ""));
-                    assertEquals(REASON, rejected.object("data").string("rejection_reason"));
+                    JsonObject rejected = Events.await(events, "rejected call", Events.scope(tool, ""));
+                    assertEquals(reason, rejected.object("data").string("rejection_reason"));
                     Events.await(events, "guardrail", Events.scope("tool_policy", "end"));
-                    assertFalse(Events.in(events).stream().anyMatch(Events.scope("Bash", "start")));
+                    assertFalse(Events.in(events).stream().anyMatch(Events.scope(tool, "start")));
                 } else {
-                    Events.await(events, "tool end", Events.scope("Bash", "end"));
+                    Events.await(events, "tool end", Events.scope(tool, "end"));
                 }
-                JsonObject turn = Events.await(events, "turn end", Events.scope(agent + "-turn", "end"));
+                String sessionId = Events.await(events, "turn end", Events.scope(agent + "-turn", "end"))
+                        .object("metadata")
+                        .string("session_id");
                 for (JsonObject event : Events.in(events)) {
-                    assertEquals(
-                            turn.object("metadata").string("session_id"),
-                            event.object("metadata").string("session_id"),
-                            event.toString());
+                    event.object("metadata")
+                            .optionalString("session_id")
+                            .ifPresent(id -> assertEquals(sessionId, id, event.toString()));
                 }
             }
         }
@@ -180,6 +193,34 @@ class BlockedToolTest {
                 .in(bench.project());
     }
 
+    private Proc.Spec pi(Bench bench) {
+        Path extension;
+        try (InputStream source = BlockedToolTest.class.getResourceAsStream("/pi/relay.ts")) {
+            extension = write(
+                    bench.user().home().resolve("relay.ts"), new String(source.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+        ExternalTool.NODE.require();
+        return bench.user()
+                .withToken(
+                        ExternalTool.PI.require().toString(),
+                        "-p",
+                        "--no-extensions",
+                        "-e",
+                        extension.toString(),
+                        "--model",
+                        "relay/mock-model",
+                        "--no-session",
+                        "say hi")
+                .env("PATH", "/usr/bin:/bin")
+                .env("PI_CODING_AGENT_DIR", bench.user().home().resolve("pi").toString())
+                .env("RELAY_KEY", "sk-mock")
+                .env("RELAY_ADDRESS", bench.relay().address())
+                .env("RELAY_EXECUTABLE", bench.executable().toString())
+                .in(bench.project());
+    }
+
     private static Path write(Path file, String content) {
         try {
             Files.createDirectories(file.getParent());
@@ -189,7 +230,7 @@ class BlockedToolTest {
         }
     }
 
-    private static MockProvider.Responder responsesToolThenText(String command) {
+    private static MockProvider.Responder responsesToolThenText(boolean pi, String command) {
         MockProvider.Responder text = Answers.responsesStream("MOCK-FINAL-TEXT");
         return (request, reply) -> {
             if (request.bodyText().contains("function_call_output")) {
@@ -204,9 +245,9 @@ class BlockedToolTest {
                     "call_id",
                     "call_mock",
                     "name",
-                    "exec_command",
+                    pi ? "bash" : "exec_command",
                     "arguments",
-                    Json.write(Map.of("cmd", command)));
+                    Json.write(Map.of(pi ? "command" : "cmd", command)));
             Map<String, Object> response = Json.object(
                     "id",
                     "resp_mock",

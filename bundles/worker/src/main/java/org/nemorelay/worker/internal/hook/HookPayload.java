@@ -98,7 +98,8 @@ public record HookPayload(HookAgent agent, Object json) {
     }
 
     public Optional<Object> toolStatus() {
-        return firstValue(List.of("status", "decision", "permission"));
+        Optional<Object> failed = value("isError").filter(Boolean.TRUE::equals).map(error -> "error");
+        return firstValue(List.of("status", "decision", "permission")).or(() -> failed);
     }
 
     public Optional<String> subagentId() {

@@ -535,7 +535,9 @@ final class SessionEvents {
         if (name.startsWith("mcp__")) {
             metadata.put("mcp.method.name", "tools/call");
         }
-        ToolHint hint = session.toolHints.remove(id);
+        // Pi joins the Responses API's call id and item id.
+        int bar = id.indexOf('|');
+        ToolHint hint = session.toolHints.remove(bar < 0 ? id : id.substring(0, bar));
         if (hint == null) {
             metadata.put("tool_correlation_status", "agent_fallback");
         } else {

@@ -336,6 +336,28 @@ class SessionEventsTest {
     }
 
     @Test
+    void aPiToolBelongsToTheCallThatAskedForItAndSaysThatItFailed() {
+        pi("turn_start", "");
+        ModelCall call = call("/v1/responses", Map.of("session-id", "p"));
+        Map<String, Object> asked =
+                Map.of("type", "function_call", "call_id", "call_1", "id", "fc_1", "name", "bash", "arguments", "{}");
+        sessions.callEnded(
+                now,
+                call,
+                new CallResult(
+                        200,
+                        Terminal.COMPLETE,
+                        false,
+                        Optional.of(Map.of("output", List.of(asked))),
+                        Optional.empty()));
+        pi("tool_call", ",\"toolName\":\"bash\",\"toolCallId\":\"call_1|fc_1\"");
+        assertEquals("single_hint", events.getLast().metadata().string("tool_correlation_status"));
+        pi("tool_execution_end", ",\"toolCallId\":\"call_1|fc_1\",\"isError\":true,\"result\":\"no\"");
+        assertEquals("error", events.getLast().metadata().string("status"));
+        assertEquals(Optional.of("no"), events.getLast().data());
+    }
+
+    @Test
     void claudesProbeOfItsCredentialIsNoneWithinATurn() {
         ObservedRequest request = new ObservedRequest(
                 now, ModelApi.ANTHROPIC_MESSAGES, "/v1/messages", Map.of("x-claude-code-session-id", "a"));
@@ -368,6 +390,14 @@ class SessionEventsTest {
                         Json.parse("{\"session_id\":\"" + session + "\",\"hook_event_name\":\"" + event + "\"" + more
                                 + "}")),
                 ruling);
+    }
+
+    private void pi(String event, String more) {
+        sessions.hook(
+                now,
+                new HookPayload(
+                        HookAgent.PI, Json.parse("{\"session_id\":\"p\",\"type\":\"" + event + "\"" + more + "}")),
+                Ruling.NONE);
     }
 
     private void codex(String session, String event) {
