@@ -47,6 +47,10 @@ final class SessionEvents {
             "accept-encoding",
             "expect");
 
+    /** Ours, Claude Code's, Codex's, which is also there on the main thread's requests. */
+    private static final List<String> SUBAGENT_HEADERS =
+            List.of("x-nemo-relay-subagent-id", "x-claude-code-agent-id", "thread-id");
+
     private final Scopes scopes;
     private final Map<String, Object> pluginConfig;
     private final Map<String, Session> sessions = new LinkedHashMap<>();
@@ -112,11 +116,10 @@ final class SessionEvents {
      * head of a request tells).
      */
     private static Optional<Scope> owner(Session session, Map<String, String> headers, Map<String, Object> metadata) {
-        Optional<String> named = Optional.ofNullable(headers.get("x-nemo-relay-subagent-id"))
-                .or(() -> headers.containsKey("x-openai-subagent")
-                        ? Optional.ofNullable(headers.get("thread-id"))
-                        : Optional.empty())
-                .filter(session.subagents::containsKey);
+        Optional<String> named = SUBAGENT_HEADERS.stream()
+                .map(headers::get)
+                .filter(session.subagents::containsKey)
+                .findFirst();
         String status;
         if (named.isPresent()) {
             status = "explicit";

@@ -318,10 +318,12 @@ class SessionEventsTest {
         claude("a", "SubagentStart", ",\"agent_id\":\"t\"");
         ModelCall either = call("/v1/messages", Map.of("x-claude-code-session-id", "a"));
         assertEquals("ambiguous_fallback", either.metadata().get("llm_correlation_status"));
-        ModelCall named =
-                call("/v1/messages", Map.of("x-claude-code-session-id", "a", "x-nemo-relay-subagent-id", "s"));
+        ModelCall named = call("/v1/messages", Map.of("x-claude-code-session-id", "a", "x-claude-code-agent-id", "s"));
         assertEquals("explicit", named.metadata().get("llm_correlation_status"));
         assertEquals(subagent, named.scope().parent());
+        ModelCall unknown =
+                call("/v1/messages", Map.of("x-claude-code-session-id", "a", "x-claude-code-agent-id", "other"));
+        assertEquals("ambiguous_fallback", unknown.metadata().get("llm_correlation_status"));
     }
 
     @Test
