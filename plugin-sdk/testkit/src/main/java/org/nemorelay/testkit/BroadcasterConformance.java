@@ -15,7 +15,6 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.seams.AbsentException;
 import org.nemorelay.seams.Broadcaster;
@@ -167,7 +166,7 @@ public abstract class BroadcasterConformance extends Conformance {
 
     @Test
     void aSlowHandlerDelaysOnlyItself() {
-        Assumptions.assumeTrue(has(Capability.OWN_DELIVERY_THREADS));
+        needs(Capability.OWN_DELIVERY_THREADS);
         CountDownLatch release = new CountDownLatch(1);
         here().subscribe(MODELS, message -> Await.latch(release));
         List<Message> quick = collect(here(), MODELS);
@@ -192,7 +191,7 @@ public abstract class BroadcasterConformance extends Conformance {
 
     @Test
     void drainHandsOverWhatHasArrived() {
-        Assumptions.assumeTrue(has(Capability.OWN_DELIVERY_THREADS));
+        needs(Capability.OWN_DELIVERY_THREADS);
         CountDownLatch release = new CountDownLatch(1);
         AtomicInteger seen = new AtomicInteger();
         Subscription subscription = here().subscribe(MODELS, message -> {
@@ -237,7 +236,7 @@ public abstract class BroadcasterConformance extends Conformance {
 
     @Test
     void aBrokenLinkIsAbsenceAndItsReturnIsTold() {
-        Assumptions.assumeTrue(has(Capability.LINK_CAN_BREAK));
+        needs(Capability.LINK_CAN_BREAK);
         AtomicInteger returns = new AtomicInteger();
         List<Message> seen = collect(here(), MODELS);
         here().onReconnect(returns::incrementAndGet);

@@ -41,6 +41,11 @@ public abstract class Conformance {
         return rig.capabilities().contains(capability);
     }
 
+    /** Skips a test of what this carrier declares that it lacks. */
+    final void needs(Capability capability) {
+        Assumptions.assumeTrue(has(capability), () -> rig.here().name() + " declares no " + capability);
+    }
+
     /** Runs the checks at the same time, since each waits for a bound to pass. */
     static void together(Map<String, Executable> checks) {
         Map<String, CompletableFuture<Throwable>> outcomes = new LinkedHashMap<>();

@@ -13,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.seams.AbsentException;
 import org.nemorelay.seams.CancelledException;
@@ -157,7 +156,7 @@ public abstract class QueueConformance extends Conformance {
 
     @Test
     void drainRunsWhatHasArrived() {
-        Assumptions.assumeTrue(has(Capability.OWN_DELIVERY_THREADS));
+        needs(Capability.OWN_DELIVERY_THREADS);
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         Subscription subscription = consume(WorkKind.MCP_CI, 1, (context, payload, events) -> {
@@ -233,7 +232,7 @@ public abstract class QueueConformance extends Conformance {
 
     @Test
     void cancellingReleasesADeliveryThatWaitsForASlotAndDropsIt() {
-        Assumptions.assumeTrue(has(Capability.OWN_DELIVERY_THREADS));
+        needs(Capability.OWN_DELIVERY_THREADS);
         CountDownLatch started = new CountDownLatch(2);
         CountDownLatch release = new CountDownLatch(1);
         Context.Cancellable context = Context.background().cancellable();

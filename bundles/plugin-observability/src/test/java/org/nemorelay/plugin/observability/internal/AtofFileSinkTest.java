@@ -59,7 +59,7 @@ class AtofFileSinkTest {
 
     @Test
     void aFailedWriteEndsTheSinkAloneAndIsKept() throws IOException {
-        Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/full")));
+        Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/full")), "this system has no /dev/full to write to");
         Observability plugin = plugin(Map.of(
                 "atof.sinks.0.output_directory",
                 "/dev",
