@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,17 +45,78 @@ public final class MockProvider implements AutoCloseable {
         void respond(Received request, Reply reply) throws Exception;
     }
 
+    /** Serves a connection from the end of one request's head on, to the byte; the connection ends when it returns. */
+    public interface Script {
+        void serve(Received head, Connection connection) throws Exception;
+    }
+
+    /** The provider's side of one connection. */
+    public static final class Connection {
+        private final Socket socket;
+        private final InputStream in;
+
+        private Connection(Socket socket, InputStream in) {
+            this.socket = socket;
+            this.in = in;
+        }
+
+        public InputStream in() {
+            return in;
+        }
+
+        /** The body that belongs to this head; trailer lines are added to {@code trailers}. */
+        public byte[] body(Received head, List<String> trailers) throws IOException {
+            return MockProvider.body(in, head, trailers);
+        }
+
+        /** An answer that announces the connection's end. */
+        public Reply reply() throws IOException {
+            return new Reply(socket.getOutputStream(), "connection: close");
+        }
+
+        /** An answer after which the connection looks as if it could be used again. */
+        public Reply keepAliveReply() throws IOException {
+            return new Reply(socket.getOutputStream());
+        }
+
+        /** The next request's head on this connection; empty when the peer closed it. */
+        public Optional<Received> nextHead() throws IOException {
+            return head(in);
+        }
+
+        /** Waits until the peer closes and tells how long that took. */
+        public Duration untilClosed() {
+            long start = System.nanoTime();
+            try {
+                while (in.read() >= 0) {
+                    // What still arrives of the request.
+                }
+            } catch (IOException e) {
+                // Closed, too.
+            }
+            return Duration.ofNanos(System.nanoTime() - start);
+        }
+
+        /** Ends the connection by a reset. */
+        public void reset() throws IOException {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        }
+    }
+
     private final ServerSocket server;
     private final List<Received> received = new CopyOnWriteArrayList<>();
     private final List<Socket> open = new CopyOnWriteArrayList<>();
     private final Map<String, Responder> responders = new LinkedHashMap<>();
+    private final Map<String, Script> scripts = new LinkedHashMap<>();
 
     public MockProvider() {
-        try {
-            server = new ServerSocket(0, 1024, InetAddress.getLoopbackAddress());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        this(loopback());
+    }
+
+    /** On a socket of the caller's, such as one that speaks TLS. */
+    public MockProvider(ServerSocket server) {
+        this.server = server;
         respond("/v1/messages", Answers.anthropicStream("MOCK-FINAL-TEXT"));
         respond("/v1/responses", Answers.responsesStream("MOCK-FINAL-TEXT"));
         respond("/v1/chat/completions", Answers.chatStream("MOCK-FINAL-TEXT"));
@@ -70,7 +132,14 @@ public final class MockProvider implements AutoCloseable {
     }
 
     public synchronized MockProvider respond(String path, Responder responder) {
+        scripts.remove(path);
         responders.put(path, responder);
+        return this;
+    }
+
+    /** Requests to this path are neither read nor kept here: the script does what it wants with the connection. */
+    public synchronized MockProvider script(String path, Script script) {
+        scripts.put(path, script);
         return this;
     }
 
@@ -92,6 +161,18 @@ public final class MockProvider implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static ServerSocket loopback() {
+        try {
+            return new ServerSocket(0, 1024, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private synchronized Optional<Script> script(String path) {
+        return Optional.ofNullable(scripts.get(path));
     }
 
     private synchronized Optional<Responder> responder(String path) {
@@ -117,10 +198,16 @@ public final class MockProvider implements AutoCloseable {
         try (socket) {
             InputStream in = new BufferedInputStream(socket.getInputStream());
             while (true) {
-                Optional<Received> request = read(in, socket.getOutputStream());
-                if (request.isEmpty()) {
+                Optional<Received> head = head(in);
+                if (head.isEmpty()) {
                     return;
                 }
+                Optional<Script> script = script(head.get().path());
+                if (script.isPresent()) {
+                    script.get().serve(head.get(), new Connection(socket, in));
+                    return;
+                }
+                Optional<Received> request = Optional.of(whole(head.get(), in, socket.getOutputStream()));
                 received.add(request.get());
                 Reply reply = new Reply(socket.getOutputStream());
                 responder(request.get().path())
@@ -138,7 +225,7 @@ public final class MockProvider implements AutoCloseable {
         }
     }
 
-    private static Optional<Received> read(InputStream in, OutputStream out) throws IOException {
+    private static Optional<Received> head(InputStream in) throws IOException {
         String start = line(in);
         if (start == null) {
             return Optional.empty();
@@ -150,15 +237,18 @@ public final class MockProvider implements AutoCloseable {
                     line.substring(0, colon), line.substring(colon + 1).strip()));
         }
         String[] words = start.split(" ");
-        Received head = new Received(words[0], words[1], headers, new byte[0]);
+        return Optional.of(new Received(words[0], words[1], List.copyOf(headers), new byte[0]));
+    }
+
+    private static Received whole(Received head, InputStream in, OutputStream out) throws IOException {
         if (!head.header("expect").isEmpty()) {
             out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1));
             out.flush();
         }
-        return Optional.of(new Received(words[0], words[1], List.copyOf(headers), body(in, head)));
+        return new Received(head.method(), head.target(), head.headers(), body(in, head, new ArrayList<>()));
     }
 
-    private static byte[] body(InputStream in, Received head) throws IOException {
+    private static byte[] body(InputStream in, Received head, List<String> trailers) throws IOException {
         if (head.header("transfer-encoding").contains("chunked")) {
             ByteArrayOutputStream body = new ByteArrayOutputStream();
             while (true) {
@@ -166,6 +256,7 @@ public final class MockProvider implements AutoCloseable {
                 if (size == 0) {
                     String trailer = line(in);
                     while (trailer != null && !trailer.isEmpty()) {
+                        trailers.add(trailer);
                         trailer = line(in);
                     }
                     return body.toByteArray();

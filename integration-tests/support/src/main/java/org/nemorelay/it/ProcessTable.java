@@ -53,6 +53,20 @@ public final class ProcessTable {
         return ports;
     }
 
+    /** What is resident of a process, in KiB. */
+    public static long residentKib(long pid) {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"))) {
+                if (line.startsWith("VmRSS:")) {
+                    return Long.parseLong(line.substring(6).replace("kB", "").strip());
+                }
+            }
+            throw new AssertionError("process " + pid + " has no memory");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static String target(Path link) {
         try {
             return Files.readSymbolicLink(link).toString();

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -35,10 +36,15 @@ public final class RawHttp implements AutoCloseable {
     private boolean chunkOpen;
 
     public RawHttp(int port) {
+        this(port, Duration.ofSeconds(30));
+    }
+
+    /** @param patience how long a read may take */
+    public RawHttp(int port, Duration patience) {
         try {
             socket = new Socket(InetAddress.getLoopbackAddress(), port);
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout((int) Duration.ofSeconds(30).toMillis());
+            socket.setSoTimeout((int) patience.toMillis());
             in = new BufferedInputStream(socket.getInputStream());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -130,6 +136,9 @@ public final class RawHttp implements AutoCloseable {
             }
             int size = Integer.parseInt(line().split(";")[0].strip(), 16);
             byte[] data = in.readNBytes(size);
+            if (data.length < size) {
+                throw new IOException("end of input within a chunk");
+            }
             if (size == 0) {
                 trailers.clear();
                 for (String trailer = line(); !trailer.isEmpty(); trailer = line()) {
@@ -138,6 +147,17 @@ public final class RawHttp implements AutoCloseable {
             }
             chunkOpen = size > 0;
             return data;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Up to so many bytes of a body, as they arrive; empty at the end of input. */
+    public byte[] some(int most) {
+        try {
+            byte[] data = new byte[most];
+            int count = in.read(data);
+            return Arrays.copyOf(data, Math.max(count, 0));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

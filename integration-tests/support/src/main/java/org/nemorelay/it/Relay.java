@@ -51,8 +51,13 @@ public final class Relay implements AutoCloseable {
 
     /** {@code config.toml} of a worker whose provider this is. */
     public static String upstreamToml(MockProvider provider) {
-        return "[upstream]\nanthropic_base_url = \"" + provider.origin() + "\"\nopenai_base_url = \""
-                + provider.origin() + "/v1\"\n[logging]\nlevel = \"info\"\n";
+        return upstreamToml(provider.origin());
+    }
+
+    /** The same for any base URL. */
+    public static String upstreamToml(String base) {
+        return "[upstream]\nanthropic_base_url = \"" + base + "\"\nopenai_base_url = \"" + base
+                + "/v1\"\n[logging]\nlevel = \"info\"\n";
     }
 
     /** {@code plugins.toml} with the observability plugin that writes to this folder. */

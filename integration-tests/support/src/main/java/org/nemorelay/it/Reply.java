@@ -3,20 +3,27 @@ package org.nemorelay.it;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /** The answer of a {@link MockProvider}, written piece by piece; every piece is on the wire when the call returns. */
 public final class Reply {
     private final OutputStream out;
+    private final List<String> always;
     private boolean closes;
 
-    Reply(OutputStream out) {
+    /** @param always header lines of every head */
+    Reply(OutputStream out, String... always) {
         this.out = out;
+        this.always = List.of(always);
     }
 
     /** Status line and headers, given as whole lines; the blank line is added. */
     public Reply head(int status, String... headers) throws IOException {
         StringBuilder head = new StringBuilder("HTTP/1.1 " + status + " Mock\r\n");
         for (String header : headers) {
+            head.append(header).append("\r\n");
+        }
+        for (String header : always) {
             head.append(header).append("\r\n");
         }
         return raw(head.append("\r\n").toString());

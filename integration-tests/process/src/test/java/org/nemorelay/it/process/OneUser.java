@@ -23,11 +23,16 @@ final class OneUser implements AutoCloseable {
 
     /** @param components of plugins.toml beside the observability plugin */
     OneUser(Path folder, String components) {
+        this(folder, components, "");
+    }
+
+    /** @param workersPath of the provider's, so that it tells a worker's requests from those in pass-through */
+    OneUser(Path folder, String components, String workersPath) {
         user = User.self(folder.resolve("home"));
         events = folder.resolve("events.jsonl");
         executable = Distribution.privateTree(
                         folder.resolve("tree"),
-                        Relay.upstreamToml(provider),
+                        Relay.upstreamToml(provider.origin() + workersPath),
                         Relay.observabilityToml(folder) + components)
                 .resolve("bin/nemo-relay");
     }

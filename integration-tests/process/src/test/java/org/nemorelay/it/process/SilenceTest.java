@@ -1,0 +1,64 @@
+package org.nemorelay.it.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.nemorelay.it.Reply;
+
+/** A model that thinks for longer than any idle timeout is waited for, before its head and within its stream (B15). */
+@Tag("long")
+@ExtendWith(Line.Shared.class)
+@Timeout(900)
+class SilenceTest {
+    /** More than the 300 s after which an unused connection of the listener ends, and the 120 s of the pools. */
+    private static final int SILENCE_SECONDS = 310;
+
+    @Test
+    void isWaitedForOnEveryWay(Line line) throws Exception {
+        AtomicInteger submitted = new AtomicInteger();
+        for (Route route : Route.values()) {
+            line.provider().script(route.at("/v1/messages"), (head, connection) -> {
+                submitted.incrementAndGet();
+                connection.body(head, new ArrayList<>());
+                boolean early = !head.header("x-early").isEmpty();
+                Reply reply = connection.reply();
+                if (early) {
+                    reply.head(200, "transfer-encoding: chunked").chunk("one");
+                }
+                TimeUnit.SECONDS.sleep(SILENCE_SECONDS);
+                if (!early) {
+                    reply.head(200, "transfer-encoding: chunked").chunk("one");
+                }
+                reply.chunk("two").end();
+            });
+        }
+        List<Future<String>> answers = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (Route route : Route.values()) {
+                for (Version version : Version.values()) {
+                    for (String[] headers : List.of(new String[0], new String[] {"x-early: 1"})) {
+                        answers.add(threads.submit(() -> {
+                            try (Call call = line.send(version, route, "/v1/messages", new byte[0], headers)) {
+                                return call.read(6);
+                            }
+                        }));
+                    }
+                }
+            }
+            for (Future<String> answer : answers) {
+                assertEquals("onetwo", answer.get());
+            }
+        }
+        assertEquals(answers.size(), submitted.get());
+    }
+}
