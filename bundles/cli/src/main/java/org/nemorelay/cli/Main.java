@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.nemorelay.cli.internal.Commands;
 import org.nemorelay.cli.internal.Failures;
@@ -83,13 +84,14 @@ public final class Main {
             case "daemon worker" -> {
                 return role("worker", command);
             }
-            case "daemon hook" -> HookMain.main(command.rest().toArray(String[]::new));
-            case "daemon mcp" -> McpMain.main(command.rest().toArray(String[]::new));
+            case "daemon hook" -> HookMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
+            case "daemon mcp" -> McpMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
             case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
             case "status" -> Status.run(environment, command.flags(), json, out);
             case "demo" -> {
                 return DemoCommand.run(home(), environment, json, out, err);
             }
+            case "completion" -> out.print(commands.completion(command.rest().getFirst()));
             default -> {
                 err.print(commands.help(command.path()));
                 return USAGE;
@@ -104,7 +106,7 @@ public final class Main {
     }
 
     private int role(String role, Commands.Run command) {
-        try (StderrEventLog log = StderrEventLog.asynchronous(logging(command.flags()))) {
+        try (StderrEventLog log = StderrEventLog.asynchronous(LogSettings.fromEnvironment(logging(command.flags())))) {
             try {
                 return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
             } catch (RelayException e) {
@@ -130,15 +132,22 @@ public final class Main {
         return Path.of(home);
     }
 
-    /** Flags decide alone where they are given, otherwise the environment does (plugins 3). */
-    private LogSettings logging(Map<String, String> flags) {
+    /** The environment with what the flags say about logging; they decide alone where they are given (plugins 3). */
+    private Map<String, String> logging(Map<String, String> flags) {
         String level = flags.get("log-level");
         String format = flags.get("log-stderr-format");
         if (level == null && format == null) {
-            return LogSettings.fromEnvironment(environment);
+            return environment;
         }
-        return new LogSettings(
-                level == null ? LogSettings.DEFAULT.level() : LogSettings.level(level),
-                format == null ? LogSettings.DEFAULT.format() : LogSettings.format(format));
+        Map<String, String> decided = new HashMap<>(environment);
+        decided.remove(LogSettings.LEVEL_VARIABLE);
+        decided.remove(LogSettings.FORMAT_VARIABLE);
+        if (level != null) {
+            decided.put(LogSettings.LEVEL_VARIABLE, level);
+        }
+        if (format != null) {
+            decided.put(LogSettings.FORMAT_VARIABLE, format);
+        }
+        return decided;
     }
 }

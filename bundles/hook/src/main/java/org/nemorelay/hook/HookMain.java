@@ -6,6 +6,7 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.hook.internal.HookOptions;
 import org.nemorelay.hook.internal.HookRun;
@@ -20,6 +21,11 @@ public final class HookMain {
 
     /** Runs the hook and ends the process: 0 delivered, answered locally or failed open, 2 denied, failed closed or wrong usage. */
     public static void main(String[] arguments) {
+        run(arguments, System.getenv());
+    }
+
+    /** The same with an environment of the caller's. */
+    public static void run(String[] arguments, Map<String, String> environment) {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         FileOutputStream out = new FileOutputStream(FileDescriptor.out);
         Optional<HookOptions> options;
@@ -35,7 +41,7 @@ public final class HookMain {
             Runtime.getRuntime().halt(0);
             return;
         }
-        HookRun run = new HookRun(options.get(), System.getenv(), new FileInputStream(FileDescriptor.in), out, err);
+        HookRun run = new HookRun(options.get(), environment, new FileInputStream(FileDescriptor.in), out, err);
         Thread deadline = new Thread(new Deadline(run), "deadline");
         deadline.setDaemon(true);
         deadline.start();

@@ -27,6 +27,11 @@ public final class McpMain {
 
     /** Serves until the input ends or a signal comes (0), or until it cannot go on (1); 2 for wrong usage. Ends the JVM. */
     public static void main(String[] arguments) {
+        run(arguments, System.getenv());
+    }
+
+    /** The same with an environment of the caller's; workers that it starts have that of this process. */
+    public static void run(String[] arguments, Map<String, String> environment) {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         Optional<McpOptions> options;
         try {
@@ -43,7 +48,6 @@ public final class McpMain {
             return;
         }
         System.setOut(err);
-        Map<String, String> environment = System.getenv();
         McpProcess process;
         try {
             process = new McpProcess(

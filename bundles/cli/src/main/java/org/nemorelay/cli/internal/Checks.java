@@ -1,5 +1,6 @@
 package org.nemorelay.cli.internal;
 
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
@@ -52,18 +53,16 @@ final class Checks {
 
     static final UnaryOperator<String> DAEMON = value -> DaemonUrl.parse(value).argument();
 
-    static final UnaryOperator<String> LEVEL = oneOf("error", "warn", "info", "debug", "trace");
+    static final List<String> LEVELS = List.of("error", "warn", "info", "debug", "trace");
 
-    static final UnaryOperator<String> FORMAT = oneOf("human", "jsonl");
+    static final List<String> FORMATS = List.of("human", "jsonl");
 
-    private static UnaryOperator<String> oneOf(String... words) {
+    static UnaryOperator<String> oneOf(List<String> words) {
         return value -> {
-            for (String word : words) {
-                if (word.equals(value)) {
-                    return value;
-                }
+            if (!words.contains(value)) {
+                throw refused("possible values are " + String.join(", ", words));
             }
-            throw refused("possible values are " + String.join(", ", words));
+            return value;
         };
     }
 

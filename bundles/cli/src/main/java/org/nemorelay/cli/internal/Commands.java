@@ -12,8 +12,10 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParseResult;
 
@@ -37,7 +39,18 @@ public final class Commands {
     /** A text that was asked for. */
     public record Help(String text) implements Parsed {}
 
-    private final Map<OptionSpec, UnaryOperator<String>> checks = new IdentityHashMap<>();
+    private static final String HELP = "help";
+
+    private static final String NO_TLS_LISTENER =
+            "the daemon has no TLS listener yet; let a proxy end TLS and name its URL by --advertise-address";
+
+    /** Options of the stock program that this one has not, and what stands in for them. */
+    private static final Map<String, String> UNSUPPORTED = Map.of(
+            "--log-config-path", "set [daemon.logging] in config.toml, or --log-level and --log-stderr-format",
+            "--tls-cert", NO_TLS_LISTENER,
+            "--tls-key", NO_TLS_LISTENER);
+
+    private final Map<ArgSpec, UnaryOperator<String>> checks = new IdentityHashMap<>();
     private final CommandLine line;
 
     public Commands() {
@@ -58,8 +71,9 @@ public final class Commands {
                         "BYTES",
                         "Largest body that plugins may read, 100 MiB unless given",
                         BYTES))
-                .addOption(value("--log-level", "LEVEL", "error, warn, info, debug or trace", LEVEL))
-                .addOption(value("--log-stderr-format", "FORMAT", "human or jsonl", FORMAT))
+                .addOption(choice("--log-level", "LEVEL", "error, warn, info, debug or trace", LEVELS))
+                .addOption(choice("--log-stderr-format", "FORMAT", "human or jsonl", FORMATS))
+                .addOption(unsupported("--log-config-path"))
                 .addOption(flag("Print version", "-V", "--version"));
         root.usageMessage()
                 .footer(
@@ -82,7 +96,9 @@ public final class Commands {
                         "--max-tokens-per-identity",
                         "COUNT",
                         "Client tokens that one user may hold at once, 1 to 64 [default: 4]",
-                        TOKEN_LIMIT));
+                        TOKEN_LIMIT))
+                .addOption(unsupported("--tls-cert"))
+                .addOption(unsupported("--tls-key"));
         daemon.addSubcommand(
                         "mcp",
                         own(command(
@@ -90,7 +106,8 @@ public final class Commands {
                                 "Stand for a coding agent's session; the agent starts it as a stdio MCP server")))
                 .addSubcommand("hook", own(command("hook", "Forward one hook of a coding agent from standard input")))
                 .addSubcommand("worker", worker())
-                .addSubcommand("token", token());
+                .addSubcommand("token", token())
+                .addSubcommand(HELP, helpCommand());
 
         CommandSpec status = command("status", "Show a daemon with its sessions, routes, workers and plugins");
         status.addOption(value("--port", "PORT", "Port of a daemon on this machine [default: 47632]", PORT))
@@ -98,7 +115,11 @@ public final class Commands {
         CommandSpec demo = command(
                 "demo", "Send one model request and one hook through daemon, worker and plugin, and show every hop");
         demo.addOption(json());
-        root.addSubcommand("daemon", daemon).addSubcommand("status", status).addSubcommand("demo", demo);
+        root.addSubcommand("daemon", daemon)
+                .addSubcommand("status", status)
+                .addSubcommand("demo", demo)
+                .addSubcommand("completion", completion())
+                .addSubcommand(HELP, helpCommand());
         line = new CommandLine(root).setAllowOptionsAsOptionParameters(true);
     }
 
@@ -121,7 +142,31 @@ public final class Commands {
                         "The file is ~/.config/nemo-relay/.client-token (XDG_CONFIG_HOME is heeded), readable by its owner only.",
                         "It is the credential of hooks and MCP processes where NEMO_RELAY_CLIENT_TOKEN is not set. A file that is",
                         "there already stays as it is, and the token is never printed. Run it as the user who runs the agent, not as root.");
-        return command("token", "Manage this user's client token").addSubcommand("ensure", ensure);
+        return command("token", "Manage this user's client token")
+                .addSubcommand("ensure", ensure)
+                .addSubcommand(HELP, helpCommand());
+    }
+
+    private CommandSpec completion() {
+        PositionalParamSpec shell = PositionalParamSpec.builder()
+                .paramLabel("<SHELL>")
+                .description("bash, zsh or fish")
+                .completionCandidates(Completion.SHELLS)
+                .type(String.class)
+                .required(true)
+                .build();
+        checks.put(shell, oneOf(Completion.SHELLS));
+        CommandSpec completion = command("completion", "Print the script with which a shell completes these commands")
+                .aliases("completions")
+                .addPositional(shell);
+        completion.usageMessage().footer("", "Such as: eval \"$(nemo-relay completion bash)\"");
+        return completion;
+    }
+
+    private static CommandSpec helpCommand() {
+        CommandSpec help = command(HELP, "Print the help of a command");
+        help.parser().unmatchedArgumentsAllowed(true);
+        return help;
     }
 
     /**
@@ -166,6 +211,10 @@ public final class Commands {
                                 + level.matchedOptions().getFirst().longestName() + "'");
             }
             for (OptionSpec option : level.matchedOptions()) {
+                if (UNSUPPORTED.containsKey(option.longestName())) {
+                    throw refused("the argument '" + option.longestName() + "' is not supported by this version: "
+                            + UNSUPPORTED.get(option.longestName()));
+                }
                 flags.put(option.longestName().substring(2), checked(option));
             }
             last = level;
@@ -173,18 +222,31 @@ public final class Commands {
         if (flags.containsKey("pass-through") && flags.containsKey("require-worker")) {
             throw refused("the argument '--pass-through' cannot be used with '--require-worker'");
         }
-        return new Run(String.join(" ", path), flags, List.copyOf(last.unmatched()));
+        if (last.commandSpec().name().equals(HELP)) {
+            path.removeLast();
+            path.addAll(last.unmatched());
+            path.add("--help");
+            return parse(path.toArray(String[]::new));
+        }
+        List<String> rest = new ArrayList<>(last.unmatched());
+        last.matchedPositionals().forEach(argument -> rest.add(checked(argument)));
+        return new Run(String.join(" ", path), flags, List.copyOf(rest));
     }
 
-    private String checked(OptionSpec option) {
-        Object value = option.getValue();
+    private String checked(ArgSpec argument) {
+        Object value = argument.getValue();
         String text = String.valueOf(value);
         try {
-            return checks.getOrDefault(option, ANY).apply(text);
+            return checks.getOrDefault(argument, ANY).apply(text);
         } catch (RelayException e) {
-            throw refused("invalid value '" + text + "' for '" + option.longestName() + " " + option.paramLabel()
-                    + "': " + e.getMessage());
+            throw refused("invalid value '" + text + "' for '" + shown(argument) + "': " + e.getMessage());
         }
+    }
+
+    private static String shown(ArgSpec argument) {
+        return argument instanceof OptionSpec option
+                ? option.longestName() + " " + option.paramLabel()
+                : argument.paramLabel();
     }
 
     /** The help of a command, by its path. */
@@ -196,12 +258,33 @@ public final class Commands {
         return command.getUsageMessage(Ansi.OFF);
     }
 
+    /** The script that makes a shell, one of {@link Completion#SHELLS}, complete these commands. */
+    public String completion(String shell) {
+        // The two read their arguments themselves; here they have options for the sake of completion only.
+        Map<String, CommandLine> daemon = line.getSubcommands().get("daemon").getSubcommands();
+        for (String name : List.of("mcp", "hook")) {
+            daemon.get(name)
+                    .getCommandSpec()
+                    .addOption(option("--daemon-address", "URL", "The daemon, with scheme, host and port")
+                            .build())
+                    .addOption(helpOption());
+        }
+        daemon.get("hook")
+                .getCommandSpec()
+                .addOption(flag("Let the agent go on when the hook cannot be delivered", "--fail-open"))
+                .addOption(flag("Stop the agent when the hook cannot be delivered", "--fail-closed"))
+                .addPositional(PositionalParamSpec.builder()
+                        .completionCandidates(List.of("claude", "codex", "pi"))
+                        .type(String.class)
+                        .build());
+        return Completion.script(shell, line);
+    }
+
     private static String missing(CommandLine.MissingParameterException e) {
-        OptionSpec option = (OptionSpec) e.getMissing().getFirst();
-        String name = option.longestName() + " " + option.paramLabel();
-        return option.required() && e.getMessage().startsWith("Missing required")
-                ? "the required argument '" + name + "' was not provided"
-                : "a value is required for '" + name + "'";
+        ArgSpec argument = e.getMissing().getFirst();
+        return argument.required() && e.getMessage().startsWith("Missing required")
+                ? "the required argument '" + shown(argument) + "' was not provided"
+                : "a value is required for '" + shown(argument) + "'";
     }
 
     private static RelayException refused(String message) {
@@ -210,10 +293,7 @@ public final class Commands {
 
     private static CommandSpec command(String name, String description) {
         CommandSpec command = CommandSpec.create().name(name);
-        command.addOption(OptionSpec.builder("-h", "--help")
-                .usageHelp(true)
-                .description("Print help")
-                .build());
+        command.addOption(helpOption());
         UsageMessageSpec usage = command.usageMessage();
         usage.description(description, "")
                 .width(118)
@@ -234,6 +314,13 @@ public final class Commands {
                 UsageMessageSpec.SECTION_KEY_OPTION_LIST,
                 UsageMessageSpec.SECTION_KEY_FOOTER));
         return command;
+    }
+
+    private static OptionSpec helpOption() {
+        return OptionSpec.builder("-h", "--help")
+                .usageHelp(true)
+                .description("Print help")
+                .build();
     }
 
     /** A command whose own entry point reads its arguments. */
@@ -262,6 +349,14 @@ public final class Commands {
                 .type(String.class)
                 .paramLabel("<" + label + ">")
                 .description(description);
+    }
+
+    private OptionSpec choice(String name, String label, String description, List<String> words) {
+        return register(option(name, label, description).completionCandidates(words), oneOf(words));
+    }
+
+    private static OptionSpec unsupported(String name) {
+        return OptionSpec.builder(name).type(String.class).hidden(true).build();
     }
 
     private static OptionSpec flag(String description, String... names) {

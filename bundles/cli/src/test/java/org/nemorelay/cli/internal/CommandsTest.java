@@ -51,6 +51,15 @@ class CommandsTest {
         assertEquals(run("daemon mcp", Map.of(), "--daemon-address", "x"), parse("daemon mcp --daemon-address x"));
     }
 
+    @Test
+    void helpIsACommandToo() {
+        assertEquals(parse("--help"), parse("help"));
+        assertEquals(parse("daemon worker --help"), parse("daemon help worker"));
+        assertEquals(parse("daemon token ensure --help"), parse("help daemon token ensure"));
+        assertEquals(run("daemon hook", Map.of(), "--help"), parse("help daemon hook"));
+        assertEquals(run("completion", Map.of(), "zsh"), parse("completions zsh"));
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     nope                                                   | unexpected argument 'nope' found
@@ -70,6 +79,10 @@ class CommandsTest {
                     daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <URL>': daemon address must include an explicit port
                     daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <URL>': non-loopback daemon addresses must use https
                     --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>': possible values are error, warn, info, debug, trace
+                    daemon --tls-cert a --tls-key b                        | the argument '--tls-cert' is not supported by this version: the daemon has no TLS listener yet; let a proxy end TLS and name its URL by --advertise-address
+                    --log-config-path /x daemon                            | the argument '--log-config-path' is not supported by this version: set [daemon.logging] in config.toml, or --log-level and --log-stderr-format
+                    completion                                             | the required argument '<SHELL>' was not provided
+                    completion tcsh                                        | invalid value 'tcsh' for '<SHELL>': possible values are bash, zsh, fish
                     --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <BYTES>': the limit must be a positive integer
                     """)
     void wrongUsageIsOneClearLine(String line, String message) {

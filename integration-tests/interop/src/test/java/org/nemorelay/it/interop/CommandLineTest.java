@@ -1,0 +1,146 @@
+package org.nemorelay.it.interop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.User;
+
+/**
+ * Wrong command lines and environments to both programs: the same exit status, nothing on standard output, and of ours a
+ * line that names what is wrong. Not compared: the words (no program reads them), {@code --tls-cert}, {@code --tls-key} and
+ * {@code --log-config-path} (refused here with a reason), the rest of the stock program's commands.
+ */
+class CommandLineTest {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final String HOOK = "daemon hook claude --daemon-address ";
+    private static final String WORKER = "daemon worker --daemon-address http://127.0.0.1:1";
+
+    @TempDir
+    Path folder;
+
+    @SuppressWarnings("unused") // FieldSource
+    static final List<String> WRONG = Stream.concat(
+                    Stream.of(
+                            "daemon --nope",
+                            "nope",
+                            "daemon nope",
+                            "daemon token",
+                            "daemon mcp",
+                            "daemon mcp --daemon-address http://127.0.0.1",
+                            "daemon mcp --daemon-address http://127.0.0.1:1 --port 3",
+                            "daemon --port 18155 mcp --daemon-address http://127.0.0.1:1",
+                            "daemon hook claude",
+                            "daemon hook --daemon-address http://127.0.0.1:1",
+                            "daemon hook bad --daemon-address http://127.0.0.1:1",
+                            HOOK + "http://127.0.0.1:1 --fail-open --fail-closed",
+                            "daemon worker",
+                            "daemon worker --daemon-address http://127.0.0.1",
+                            WORKER + " --port 0",
+                            WORKER + " --bind 1.2.3.4",
+                            WORKER + " --bind 0.0.0.0",
+                            WORKER,
+                            "daemon --pass-through --require-worker",
+                            "daemon --bind 0.0.0.0 --port 18155",
+                            "daemon --bind 0.0.0.0 --port 18155 --advertise-address http://127.0.0.1:18155",
+                            "daemon --bind 0.0.0.0 --port 18155 --advertise-address http://relay.example:18155",
+                            "daemon --bind 0.0.0.0 --port 18155 --advertise-address https://relay.example",
+                            "daemon --bind 1.2.3.4",
+                            "daemon --bind localhost",
+                            "daemon --bind ::1",
+                            "daemon --port 0",
+                            "daemon --port 70000",
+                            "daemon --port x",
+                            "daemon --max-tokens-per-identity 0",
+                            "daemon --max-tokens-per-identity 65",
+                            "daemon --log-level info --port 0",
+                            "--log-level nope daemon",
+                            "--log-stderr-format nope daemon",
+                            "--max-hook-payload-bytes x daemon",
+                            "--config /nowhere/config.toml daemon --port 18155",
+                            "NEMO_RELAY_DAEMON_MAX_TOKENS_PER_IDENTITY=x daemon --port 18155",
+                            "NEMO_RELAY_DAEMON_MAX_TOKENS_PER_IDENTITY= daemon --port 18155",
+                            "NEMO_RELAY_LOG=nope daemon --port 18155",
+                            "NEMO_RELAY_LOG_STDERR_FORMAT=nope daemon --port 18155",
+                            "NEMO_RELAY_OPENAI_BASE_URL=nope daemon --port 18155",
+                            "NEMO_RELAY_LOG=nope daemon mcp --daemon-address http://127.0.0.1:1"),
+                    Stream.of(
+                                    "",
+                                    "nope",
+                                    "ftp://a:1",
+                                    "http://127.0.0.1",
+                                    "http://u@127.0.0.1:1",
+                                    "http://127.0.0.1:1/path",
+                                    "http://127.0.0.1:1?q",
+                                    "http://127.0.0.1:1#f",
+                                    "http://127.0.0.1:99999",
+                                    "http://127.0.0.1:0",
+                                    "https://0.0.0.0:443",
+                                    "http://[::]:1",
+                                    "http://relay.example:80",
+                                    "http://[2001:db8::1]:47632",
+                                    "http://[::1]:1",
+                                    "http://LOCALHOST:1/",
+                                    "http://127.1:1")
+                            .map(address -> HOOK + "'" + address + "'"))
+            .toList();
+
+    @ParameterizedTest
+    @FieldSource("WRONG")
+    void theSameStatusAndOneClearLine(String line) {
+        Proc.Result stock = run(Maker.STOCK, line);
+        Proc.Result ours = run(Maker.OURS, line);
+        assertEquals(stock.exit(), ours.exit(), stock + "\n" + ours);
+        assertTrue(ours.exit() == 1 || ours.exit() == 2, ours.toString());
+        assertEquals("", ours.stdout());
+        assertFalse(ours.stderr().isBlank());
+        assertFalse(ours.stderr().contains("\tat "), ours.stderr());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--help",
+                "-h",
+                "help",
+                "--version",
+                "-V",
+                "daemon --help",
+                "daemon help",
+                "daemon help mcp",
+                "daemon mcp --help",
+                "daemon hook -h",
+                "daemon worker --help",
+                "daemon token --help",
+                "daemon token ensure --help",
+                "completions bash"
+            })
+    void whatIsAskedForGoesToStandardOutput(String line) {
+        for (Maker maker : Maker.values()) {
+            Proc.Result result = run(maker, line);
+            assertEquals(0, result.exit(), maker + " " + result);
+            assertEquals("", result.stderr());
+            assertFalse(result.stdout().isBlank());
+        }
+    }
+
+    /** @param line as in a shell, variables first */
+    private Proc.Result run(Maker maker, String line) {
+        int command = line.startsWith("NEMO_") ? line.indexOf(' ') + 1 : 0;
+        return User.self(folder.resolve(maker.name()))
+                .spec(
+                        "/bin/sh",
+                        "-c",
+                        line.substring(0, command) + '"' + maker.executable() + "\" " + line.substring(command))
+                .run(LIMIT);
+    }
+}
