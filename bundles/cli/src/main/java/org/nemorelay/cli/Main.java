@@ -14,6 +14,7 @@ import org.nemorelay.cli.internal.TokenEnsure;
 import org.nemorelay.cli.internal.demo.DemoCommand;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.hook.HookMain;
+import org.nemorelay.identity.StateFolder;
 import org.nemorelay.launcher.RoleLauncher;
 import org.nemorelay.mcp.McpMain;
 import org.nemorelay.protocol.FailureKind;
@@ -87,6 +88,8 @@ public final class Main {
             case "daemon hook" -> HookMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
             case "daemon mcp" -> McpMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
             case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
+            case "daemon tls-certificate" ->
+                out.print(StateFolder.of(environment).hookTlsIdentity().pem());
             case "status" -> Status.run(environment, command.flags(), json, out);
             case "demo" -> {
                 return DemoCommand.run(home(), environment, json, out, err);

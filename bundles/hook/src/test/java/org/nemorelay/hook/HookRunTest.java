@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.hook.internal.HookOptions;
 import org.nemorelay.hook.internal.HookRun;
+import org.nemorelay.protocol.ListenerProof;
 
 /** One hook from input to exit status, against a raw socket. Expected lines are the stock binary's. */
 class HookRunTest {
@@ -355,7 +356,7 @@ class HookRunTest {
         assertEquals(2, run(CLOSED, "claude", "--daemon-address", "http://127.0.0.1:1"));
     }
 
-    /** Takes one connection, reads one request with a length, answers, closes. */
+    /** Takes one connection, proves that it knows the token, reads one request with a length, answers, closes. */
     private static final class Daemon implements AutoCloseable {
         private final ServerSocket server = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"));
         private final CompletableFuture<byte[]> request = new CompletableFuture<>();
@@ -367,6 +368,7 @@ class HookRunTest {
                 try {
                     Socket socket = server.accept();
                     accepted.complete(socket);
+                    prove(socket);
                     request.complete(read(socket.getInputStream()));
                     if (answer != null) {
                         socket.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
@@ -394,15 +396,22 @@ class HookRunTest {
             return new String(receivedBytes(), StandardCharsets.UTF_8);
         }
 
+        private static void prove(Socket socket) throws IOException {
+            String question = Heads.read(socket.getInputStream());
+            byte[] answer = ListenerProof.answer(
+                    TOKEN,
+                    ListenerProof.bytes(Heads.value(question, ListenerProof.NONCE_HEADER))
+                            .orElseThrow(),
+                    new byte[ListenerProof.NONCE_LENGTH],
+                    ListenerProof.origin(socket.getLocalAddress(), socket.getLocalPort()));
+            socket.getOutputStream().write(Heads.ok(answer));
+        }
+
         private static byte[] read(InputStream in) throws IOException {
+            String head = Heads.read(in);
             ByteArrayOutputStream all = new ByteArrayOutputStream();
-            String head = "";
-            while (!head.endsWith("\r\n\r\n")) {
-                all.write(in.read());
-                head = all.toString(StandardCharsets.ISO_8859_1);
-            }
-            int at = head.indexOf("content-length: ") + 16;
-            all.write(in.readNBytes(Integer.parseInt(head.substring(at, head.indexOf('\r', at)))));
+            all.writeBytes(head.getBytes(StandardCharsets.ISO_8859_1));
+            all.writeBytes(in.readNBytes(Integer.parseInt(Heads.value(head, "content-length"))));
             return all.toByteArray();
         }
 

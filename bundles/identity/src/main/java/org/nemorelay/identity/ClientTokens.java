@@ -94,21 +94,30 @@ public final class ClientTokens {
 
     /** A valid token in {@value #VARIABLE}, else a valid token file, else none. Never fails; reads the file only when needed. */
     public Resolved resolve(Map<String, String> environment) {
-        return resolve(environment, Optional.of(this));
+        return resolve(environment, List.of(this));
     }
 
-    /** The same where the user's folder may be unknown: then only the environment counts. */
+    /**
+     * The same over the folders that the environment names. A harness may give {@code XDG_CONFIG_HOME} to some of its
+     * processes only, so {@code $HOME/.config} counts beside it; {@link FailureKind#CONFIGURATION} when the two hold different
+     * tokens.
+     */
     public static Resolved inEnvironment(Map<String, String> environment) {
-        String value = environment.getOrDefault(VARIABLE, "");
-        boolean folderKnown = !environment.getOrDefault("XDG_CONFIG_HOME", "").isEmpty()
-                || !environment.getOrDefault("HOME", "").isEmpty();
-        if (RouteToken.parse(value).isPresent() || !folderKnown) {
-            return resolve(environment, Optional.empty());
+        if (RouteToken.parse(environment.getOrDefault(VARIABLE, "")).isPresent()) {
+            return resolve(environment, List.of());
         }
-        return StateFolder.of(environment).clientTokens().resolve(environment);
+        return resolve(environment, places(environment));
     }
 
-    private static Resolved resolve(Map<String, String> environment, Optional<ClientTokens> tokens) {
+    private static List<ClientTokens> places(Map<String, String> environment) {
+        List<ClientTokens> places = new ArrayList<>(2);
+        for (StateFolder folder : StateFolder.candidates(environment)) {
+            places.add(folder.clientTokens());
+        }
+        return places;
+    }
+
+    private static Resolved resolve(Map<String, String> environment, List<ClientTokens> places) {
         List<Skipped> skipped = new ArrayList<>();
         String value = environment.getOrDefault(VARIABLE, "");
         if (!value.isEmpty()) {
@@ -118,16 +127,37 @@ public final class ClientTokens {
             }
             skipped.add(new Skipped(Source.ENV, Problem.INVALID_VALUE));
         }
-        if (tokens.isPresent()) {
-            Content content = tokens.get().read();
-            if (content.token.isPresent()) {
-                return new Resolved(content.token, Source.FILE, skipped);
-            }
+        Optional<RouteToken> token = Optional.empty();
+        Path found = null;
+        for (ClientTokens place : places) {
+            Content content = place.read();
             if (content.problem.isPresent()) {
                 skipped.add(new Skipped(Source.FILE, content.problem.get()));
             }
+            if (content.token.isEmpty()) {
+                continue;
+            }
+            if (token.isPresent()
+                    && !token.get().text().equals(content.token.get().text())) {
+                throw new RelayException(
+                        FailureKind.CONFIGURATION,
+                        found + " and " + place.file
+                                + " hold different client tokens; remove the one that is not in use");
+            }
+            token = content.token;
+            found = place.file;
         }
-        return new Resolved(Optional.empty(), Source.NONE, skipped);
+        return new Resolved(token, token.isPresent() ? Source.FILE : Source.NONE, skipped);
+    }
+
+    /**
+     * {@link #ensure()} in the folder of the environment. A new file takes over the token of the other folder that the
+     * environment names, if there is one; {@link FailureKind#CONFIGURATION} when the two hold different tokens.
+     */
+    public static Ensured ensure(Map<String, String> environment) {
+        StateFolder folder = StateFolder.of(environment);
+        Optional<RouteToken> present = resolve(Map.of(), places(environment)).token();
+        return folder.clientTokens().ensure(present);
     }
 
     /**
@@ -135,6 +165,10 @@ public final class ClientTokens {
      * never replaces. Root is refused, and so is a file or folder that is not the user's alone: it stays untouched.
      */
     public Ensured ensure() {
+        return ensure(Optional.empty());
+    }
+
+    private Ensured ensure(Optional<RouteToken> known) {
         if (user.root()) {
             throw new RelayException(
                     FailureKind.CONFIGURATION,
@@ -149,8 +183,10 @@ public final class ClientTokens {
             }
             ownFolder(folder);
             if (!existing()) {
-                Path temporary =
-                        files.temporary(file, (new Ids().secret().text() + "\n").getBytes(StandardCharsets.US_ASCII));
+                String token = known.isPresent()
+                        ? known.get().text()
+                        : new Ids().secret().text();
+                Path temporary = files.temporary(file, (token + "\n").getBytes(StandardCharsets.US_ASCII));
                 try {
                     Files.createLink(file, temporary);
                 } catch (FileAlreadyExistsException e) {
@@ -172,7 +208,11 @@ public final class ClientTokens {
     private boolean existing() {
         Content content = read();
         if (content.problem.isPresent()) {
-            throw PrivateFiles.failed(file, content.problem.get().sentence + "; nothing was changed");
+            throw PrivateFiles.failed(
+                    file,
+                    content.problem.get().sentence
+                            + "; it was left as it is: review and remove it, then run `nemo-relay daemon token"
+                            + " ensure` again");
         }
         return content.token.isPresent();
     }
@@ -190,7 +230,8 @@ public final class ClientTokens {
             throw PrivateFiles.failed(folder, "belongs to another user; a client token cannot be kept there");
         }
         if (status.writableByOthers()) {
-            throw PrivateFiles.failed(folder, "is writable by others; a client token cannot be kept there");
+            throw PrivateFiles.failed(
+                    folder, "is writable by others; a client token cannot be kept there: chmod go-w " + folder);
         }
     }
 

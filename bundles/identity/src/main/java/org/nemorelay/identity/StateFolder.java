@@ -1,7 +1,10 @@
 package org.nemorelay.identity;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.nemorelay.identity.internal.KeyFile;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -20,16 +23,33 @@ public final class StateFolder {
 
     /** The folder of that environment; {@link FailureKind#CONFIGURATION} when it names neither variable. */
     public static StateFolder of(Map<String, String> environment) {
+        List<StateFolder> candidates = candidates(environment);
+        if (candidates.isEmpty()) {
+            throw new RelayException(
+                    FailureKind.CONFIGURATION,
+                    "the user's configuration folder is unknown: set XDG_CONFIG_HOME or HOME");
+        }
+        return candidates.getFirst();
+    }
+
+    /**
+     * The folder of that environment first, then the one it would be without {@code XDG_CONFIG_HOME}: a harness may give that
+     * variable to some of its processes only. None where it names neither variable.
+     */
+    static List<StateFolder> candidates(Map<String, String> environment) {
+        List<StateFolder> candidates = new ArrayList<>(2);
         String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
         if (!xdg.isEmpty()) {
-            return new StateFolder(Path.of(xdg, "nemo-relay"));
+            candidates.add(new StateFolder(Path.of(xdg, "nemo-relay")));
         }
         String home = environment.getOrDefault("HOME", "");
         if (!home.isEmpty()) {
-            return new StateFolder(Path.of(home, ".config", "nemo-relay"));
+            Path base = Path.of(home, ".config", "nemo-relay");
+            if (candidates.isEmpty() || !candidates.getFirst().base.equals(base)) {
+                candidates.add(new StateFolder(base));
+            }
         }
-        throw new RelayException(
-                FailureKind.CONFIGURATION, "the user's configuration folder is unknown: set XDG_CONFIG_HOME or HOME");
+        return candidates;
     }
 
     /** A folder at that place. */
@@ -54,6 +74,20 @@ public final class StateFolder {
     /** The key of the daemon that runs as this user; made on first use. Reads and writes files. */
     public SigningKey daemonIdentity() {
         return KeyFile.loadOrCreate(files(), daemon().resolve("daemon-identity.pk8"));
+    }
+
+    /** What the daemon that runs as this user is to hooks; made on first use. Reads and writes files. */
+    public HookTlsIdentity hookTlsIdentity() {
+        return HookTlsIdentity.loadOrCreate(files(), hookTlsFile());
+    }
+
+    /** The same where it is there already. Reads a file. */
+    public Optional<HookTlsIdentity> existingHookTlsIdentity() {
+        return HookTlsIdentity.load(files(), hookTlsFile());
+    }
+
+    Path hookTlsFile() {
+        return base.resolve("bootstrap").resolve("hook-tls-identity.json");
     }
 
     /** The daemon keys that this user trusts. */

@@ -68,6 +68,34 @@ class ClientTokenTest {
     }
 
     @Test
+    void bothFoldersOfAnEnvironmentCount() throws IOException {
+        Path xdg = temp.resolve("xdg");
+        Path home = temp.resolve("home");
+        Map<String, String> both = Map.of("XDG_CONFIG_HOME", xdg.toString(), "HOME", home.toString());
+        Path inXdg = xdg.resolve("nemo-relay/.client-token");
+        Path inHome = home.resolve(".config/nemo-relay/.client-token");
+        assertEquals(Source.NONE, ClientTokens.inEnvironment(both).source());
+        put(inHome, GOOD);
+        assertEquals(GOOD, text(ClientTokens.inEnvironment(both)));
+        put(inXdg, GOOD + "\n");
+        assertEquals(GOOD, text(ClientTokens.inEnvironment(both)));
+        put(inXdg, OTHER);
+        for (String message : List.of(
+                Folders.failure(() -> ClientTokens.inEnvironment(both)),
+                Folders.failure(() -> ClientTokens.ensure(both)))) {
+            assertEquals(
+                    inXdg + " and " + inHome + " hold different client tokens; remove the one that is not in use",
+                    message);
+        }
+        assertEquals(OTHER, text(ClientTokens.inEnvironment(Map.of("XDG_CONFIG_HOME", xdg.toString()))));
+        put(inXdg, "broken");
+        assertEquals(GOOD, text(ClientTokens.inEnvironment(both)));
+        assertEquals(
+                List.of(new Skipped(Source.FILE, Problem.INVALID_VALUE)),
+                ClientTokens.inEnvironment(both).skipped());
+    }
+
+    @Test
     void contentIsOneTokenAndOneLineEnding() throws IOException {
         for (String good : List.of(GOOD, GOOD + "\n", GOOD + "\r\n")) {
             put(good, "r--------");
@@ -133,7 +161,7 @@ class ClientTokenTest {
         user(4242);
         put("junk", "rw-------");
         Folders.owner(file(), 4242);
-        assertTrue(Folders.failure(() -> tokens(4242).ensure()).contains("nothing was changed"));
+        assertTrue(Folders.failure(() -> tokens(4242).ensure()).contains("left as it is"));
         assertEquals("junk", Files.readString(file()));
     }
 
@@ -187,6 +215,12 @@ class ClientTokenTest {
     private void user(int uid) throws IOException {
         Files.createDirectories(file().getParent());
         Folders.owner(file().getParent(), uid);
+    }
+
+    private static void put(Path place, String content) throws IOException {
+        Files.createDirectories(place.getParent());
+        Files.writeString(place, content);
+        Folders.mode(place, "rw-------");
     }
 
     private void put(String content, String mode) throws IOException {

@@ -107,6 +107,7 @@ public final class Commands {
                 .addSubcommand("hook", own(command("hook", "Forward one hook of a coding agent from standard input")))
                 .addSubcommand("worker", worker())
                 .addSubcommand("token", token())
+                .addSubcommand("tls-certificate", tlsCertificate())
                 .addSubcommand(HELP, helpCommand());
 
         CommandSpec status = command("status", "Show a daemon with its sessions, routes, workers and plugins");
@@ -131,6 +132,20 @@ public final class Commands {
                 .addOption(value("--port", "PORT", "Port to listen on; any free one unless given", PORT))
                 .addOption(value(
                         "--advertise-address", "HOST", "Where the daemon reaches a worker bound to 0.0.0.0", ANY));
+    }
+
+    private CommandSpec tlsCertificate() {
+        CommandSpec certificate =
+                command("tls-certificate", "Print the certificate that this account's daemon shows to hooks, as PEM");
+        certificate
+                .usageMessage()
+                .footer(
+                        "",
+                        "Hooks of other users trust a daemon under an account of its own by this certificate. Run it as that account,",
+                        "with the HOME and XDG_CONFIG_HOME of the service, and install the output as hook-tls-certificate.pem in",
+                        "/etc/nemo-relay; file and folder must belong to root and not be writable by others. The identity is made if",
+                        "there is none yet, so it may run before the daemon's first start. Publish again when the identity was removed.");
+        return certificate;
     }
 
     private CommandSpec token() {

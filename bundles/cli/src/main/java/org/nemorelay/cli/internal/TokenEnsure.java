@@ -4,7 +4,6 @@ import java.io.PrintStream;
 import java.util.Map;
 import java.util.TreeMap;
 import org.nemorelay.identity.ClientTokens;
-import org.nemorelay.identity.StateFolder;
 import org.nemorelay.json.Json;
 
 /** {@code nemo-relay daemon token ensure} (relay-daemon 1.6). */
@@ -12,8 +11,7 @@ public final class TokenEnsure {
     private TokenEnsure() {}
 
     public static void run(Map<String, String> environment, boolean json, PrintStream out) {
-        ClientTokens.Ensured ensured =
-                StateFolder.of(environment).clientTokens().ensure();
+        ClientTokens.Ensured ensured = ClientTokens.ensure(environment);
         if (json) {
             Map<String, Object> result = new TreeMap<>();
             result.put("path", ensured.path().toString());

@@ -73,6 +73,7 @@ final class ControlPlane implements AutoCloseable {
 
     private final Broker broker;
     private final Handshake handshake;
+    private final ProofDesk proofs;
     private final Ids ids;
     private final Clock clock;
     private final StateWriter state;
@@ -95,6 +96,7 @@ final class ControlPlane implements AutoCloseable {
     ControlPlane(
             Broker broker,
             Handshake handshake,
+            ProofDesk proofs,
             Ids ids,
             Clock clock,
             StateWriter state,
@@ -102,6 +104,7 @@ final class ControlPlane implements AutoCloseable {
             EventLog log) {
         this.broker = broker;
         this.handshake = handshake;
+        this.proofs = proofs;
         this.ids = ids;
         this.clock = clock;
         this.state = state;
@@ -296,7 +299,7 @@ final class ControlPlane implements AutoCloseable {
                 new NetworkHint(
                         register.workerNetwork().advertisedHost(),
                         register.workerNetwork().port().orElse(0)));
-        post(() -> registered(socket, requestId, proof, registration));
+        post(() -> registered(socket, requestId, proof, registration, register.credential()));
     }
 
     private void registerWorker(ControlSocket socket, String requestId, ClientCommand.RegisterWorker register) {
@@ -359,7 +362,8 @@ final class ControlPlane implements AutoCloseable {
 
     // ---- on the control thread
 
-    private void registered(ControlSocket socket, String requestId, Proof proof, McpRegistration registration) {
+    private void registered(
+            ControlSocket socket, String requestId, Proof proof, McpRegistration registration, Secret token) {
         if (!socket.open()) {
             return;
         }
@@ -369,6 +373,7 @@ final class ControlPlane implements AutoCloseable {
                 refuse(socket, requestId, ControlFailure.of(refused.refusal()));
             }
             case Outcome.Accepted<Registration> accepted -> {
+                proofs.remember(token); // before the session's first hook can ask
                 ControlSession.Mcp session = mcps.computeIfAbsent(
                         registration.sessionId(),
                         id -> new ControlSession.Mcp(id, registration.fingerprint(), ids.secret()));

@@ -16,6 +16,7 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.GenerationFile;
+import org.nemorelay.identity.HookTlsIdentity;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.json.Json;
 import org.nemorelay.protocol.DaemonUrl;
@@ -99,6 +100,7 @@ public final class DaemonServer implements AdminVerb {
         GenerationFile generations = folder.generations();
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         SigningKey key = folder.daemonIdentity();
+        HookTlsIdentity hooks = folder.hookTlsIdentity();
         Upstreams upstreams = new Upstreams(
                 new Upstreams.Settings(
                         upstream.openai__base__url(),
@@ -118,7 +120,8 @@ public final class DaemonServer implements AdminVerb {
                 .thenApply(status -> status == 204);
         StateWriter state = new StateWriter(generations);
         Handshake handshake = new Handshake(key, instanceId, ids, clock);
-        ControlPlane plane = new ControlPlane(broker, handshake, ids, clock, state, probe, log);
+        ProofDesk proofs = new ProofDesk(ids);
+        ControlPlane plane = new ControlPlane(broker, handshake, proofs, ids, clock, state, probe, log);
         plane.recover(saved);
         try {
             HttpListener listener = http.listen(
@@ -128,6 +131,8 @@ public final class DaemonServer implements AdminVerb {
                             broker,
                             plane,
                             new ControlUpgrade(server, new Admission(UPGRADES_PER_PEER, UPGRADES_ON_LOOPBACK), clock),
+                            proofs,
+                            new HookTunnel(server, hooks, log),
                             http.forwarder(),
                             upstreams,
                             new StatusPages(instanceId, Version.text(), daemon.pass__through()),

@@ -24,6 +24,7 @@ import org.nemorelay.http.Outcome;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.ListenerProof;
 import org.nemorelay.protocol.PublicRoute;
 import org.nemorelay.protocol.PublicRoutes;
 import org.nemorelay.protocol.RelayException;
@@ -49,6 +50,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
     private final Broker broker;
     private final ControlPlane plane;
     private final ControlUpgrade upgrade;
+    private final ProofDesk proofs;
+    private final HookTunnel tunnel;
     private final Forwarder forwarder;
     private final Upstreams upstreams;
     private final StatusPages pages;
@@ -60,6 +63,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
             Broker broker,
             ControlPlane plane,
             ControlUpgrade upgrade,
+            ProofDesk proofs,
+            HookTunnel tunnel,
             Forwarder forwarder,
             Upstreams upstreams,
             StatusPages pages,
@@ -69,6 +74,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         this.broker = broker;
         this.plane = plane;
         this.upgrade = upgrade;
+        this.proofs = proofs;
+        this.tunnel = tunnel;
         this.forwarder = forwarder;
         this.upstreams = upstreams;
         this.pages = pages;
@@ -102,7 +109,13 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
                 && path.indexOf('/', WORKERS.length() + 1) == path.length() - STATUS_SUFFIX.length();
         boolean known = single
                 || switch (path) {
-                    case HEALTH, WORKERS, WORKERS_STATUS, ControlPaths.MCP, ControlPaths.WORKER -> true;
+                    case HEALTH,
+                            WORKERS,
+                            WORKERS_STATUS,
+                            ControlPaths.MCP,
+                            ControlPaths.WORKER,
+                            ListenerProof.PATH,
+                            HookTunnel.PATH -> true;
                     default -> false;
                 };
         if (!known) {
@@ -120,6 +133,8 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
             case WORKERS_STATUS -> page(response, callback, pages.all(broker.workers()));
             case ControlPaths.MCP -> upgrade.handle(request, response, callback, Role.MCP, plane);
             case ControlPaths.WORKER -> upgrade.handle(request, response, callback, Role.WORKER, plane);
+            case ListenerProof.PATH -> proofs.handle(request, response, callback);
+            case HookTunnel.PATH -> tunnel.handle(request, response, callback);
             default -> {
                 String id = path.substring(WORKERS.length() + 1, path.length() - STATUS_SUFFIX.length());
                 pages.one(broker.workers(), id)

@@ -1,5 +1,7 @@
 package org.nemorelay.hook.internal;
 
+import org.nemorelay.protocol.RelayException;
+
 /** A hook that was not delivered: the category for logs, and one line for people in the stock binary's words. */
 public final class HookFailure extends Exception {
     private static final long serialVersionUID = 1L;
@@ -9,6 +11,10 @@ public final class HookFailure extends Exception {
     private HookFailure(String kind, String message) {
         super(message);
         this.kind = kind;
+    }
+
+    static HookFailure of(RelayException failure) {
+        return new HookFailure(failure.kind().word(), "configuration error: " + failure.getMessage());
     }
 
     static HookFailure unauthorized(String problem) {

@@ -66,6 +66,8 @@ public final class HookRun {
             return deliver(input, credential.token().get());
         } catch (HookFailure e) {
             return failed(e, Optional.ofNullable(payload));
+        } catch (RelayException e) {
+            return failed(HookFailure.of(e), Optional.ofNullable(payload));
         } catch (OutOfMemoryError e) {
             return failed(HookFailure.tooLarge("the hook does not fit into memory"), Optional.empty());
         }
@@ -134,8 +136,13 @@ public final class HookRun {
     }
 
     private int deliver(byte[] input, RouteToken token) throws HookFailure {
-        Exchange.Answer answer = Exchange.post(
-                options.daemon(), options.agent().path(), token, operation, blank(input) ? EMPTY_OBJECT : input);
+        Answer answer = Exchange.post(
+                options.daemon(),
+                options.agent().path(),
+                token,
+                environment,
+                operation,
+                blank(input) ? EMPTY_OBJECT : input);
         if (answer.status() >= 200 && answer.status() < 300) {
             return answer(answer.body());
         }

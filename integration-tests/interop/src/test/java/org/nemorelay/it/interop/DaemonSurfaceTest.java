@@ -31,8 +31,6 @@ class DaemonSurfaceTest {
     private static final Map<String, String> ACCEPTED = Map.ofEntries(
             Map.entry("no host", "HTTP/1.1 demands a host (RFC 9112 3.2)"),
             Map.entry("GET //healthz", "an ambiguous path is refused before it is routed"),
-            Map.entry("GET /bootstrap/tunnel", "the tunnel is not built yet"),
-            Map.entry("POST /bootstrap/tunnel", "the tunnel is not built yet"),
             Map.entry("POST without a length", "the provider is told that there is no body (RFC 9110 8.6)"),
             Map.entry("expect", "nobody is asked to continue with a body that is already here (RFC 9110 10.1.1)"),
             Map.entry("no request line", "a connection that closes anyway; the stock announces it"),
