@@ -207,6 +207,14 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
         } catch (JsonException e) {
             Answers.gatewayError(response, callback, 400, "invalid hook payload: " + e.getMessage());
             return;
+        } catch (OutOfMemoryError e) {
+            // The hook waits for an answer, and its own policy decides what this one means.
+            Answers.gatewayError(
+                    response,
+                    callback,
+                    503,
+                    "a hook of " + body.length + " bytes does not fit into the worker's memory");
+            return;
         }
         ToolGate.Answer allowed = new ToolGate.Answer(200, agent.allowAnswer());
         Snapshot snapshot = plugins.get();
