@@ -40,7 +40,7 @@ class CompletionTest {
                     ''                       | completion daemon demo help status
                     da                       | daemon
                     --log-level ''           | debug error info trace warn
-                    daemon ''                | help hook mcp token worker
+                    daemon ''                | help hook mcp tls-certificate token worker
                     daemon token ''          | ensure help
                     daemon --adv             | --advertise-address
                     daemon mcp --            | --daemon-address --help
@@ -68,7 +68,7 @@ class CompletionTest {
         assertTrue(fish.contains("-n '__nemo_relay_at daemon token' -a ensure -d 'Make"), fish);
         assertTrue(fish.contains("-n '__nemo_relay_at daemon hook' -a 'claude codex pi'"), fish);
         assertTrue(fish.contains("-n '__nemo_relay_at \"\"' -l log-level -x -a 'error warn"), fish);
-        assertFalse(fish.contains("tls-cert"), "options that are refused are not offered");
+        assertFalse(fish.contains("-l tls-cert "), "options that are refused are not offered");
     }
 
     private static String bash(String commands) throws IOException, InterruptedException {
