@@ -59,7 +59,8 @@ class HookRoadTest {
 
     private static byte[] payload() {
         byte[] start =
-                "{\"hook_event_name\":\"PostToolUse\",\"session_id\":\"s\",\"x\":\"\ufeff\u4e00\u8868\ud83d\ude00 ".getBytes(StandardCharsets.UTF_8);
+                "{\"hook_event_name\":\"PostToolUse\",\"session_id\":\"s\",\"x\":\"\ufeff\u4e00\u8868\ud83d\ude00 "
+                        .getBytes(StandardCharsets.UTF_8);
         byte[] payload = Arrays.copyOf(start, LARGEST);
         Arrays.fill(payload, start.length, LARGEST - 2, (byte) 'x');
         payload[LARGEST - 2] = '"';
