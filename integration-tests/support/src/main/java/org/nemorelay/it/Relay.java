@@ -31,7 +31,12 @@ public final class Relay implements AutoCloseable {
     public static Relay start(int port, User user, Path executable, Proc.Spec environment, String... more) {
         Proc.Spec spec = user.spec(executable.toString(), "daemon", "--port", Integer.toString(port))
                 .command(more);
-        Relay relay = new Relay(spec.env(environment.environment()).start(), port);
+        return start(port, spec.env(environment.environment()));
+    }
+
+    /** Starts a daemon that listens on this port, as specified, and waits until it serves. */
+    public static Relay start(int port, Proc.Spec spec) {
+        Relay relay = new Relay(spec.start(), port);
         Await.until("the daemon serves /healthz", Duration.ofSeconds(30), () -> {
             if (!relay.daemon.alive()) {
                 throw new AssertionError("the daemon ended\n" + relay.daemon.transcript());

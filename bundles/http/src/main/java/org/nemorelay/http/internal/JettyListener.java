@@ -1,5 +1,6 @@
 package org.nemorelay.http.internal;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -15,6 +16,7 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.BufferUtil;
+import org.eclipse.jetty.util.IO;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.ThreadPool;
 import org.nemorelay.http.HttpListener;
@@ -90,6 +92,11 @@ final class JettyListener implements HttpListener {
 
     @Override
     public void close(Duration grace) {
+        // A connector's shutdown closes the port of acceptor threads only; this one accepts by its selector, which lets
+        // go
+        // of a closed channel when it is woken.
+        IO.close((Closeable) connector.getTransport());
+        connector.setAccepting(false);
         try {
             connector.shutdown().get(grace.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

@@ -70,6 +70,10 @@ final class Relay implements AutoCloseable {
         return new Relay(engine, false, "http://127.0.0.1:" + port(), protocol, destination -> destination);
     }
 
+    HttpListener listener() {
+        return listener;
+    }
+
     int port() {
         return listener.port();
     }
