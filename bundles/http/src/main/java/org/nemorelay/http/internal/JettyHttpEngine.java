@@ -198,35 +198,36 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     /** The client for TLS, made by the first request that needs it: nothing of TLS is loaded before. */
     private final class Https {
         private final Map<String, String> environment;
-        private volatile Optional<UpstreamClient> client = Optional.empty();
+        // Guarded by this.
+        private Optional<CompletableFuture<UpstreamClient>> client = Optional.empty();
 
         Https(Map<String, String> environment) {
             this.environment = environment;
         }
 
         void start(ProxyExchange exchange) {
-            Optional<UpstreamClient> ready = client;
-            if (ready.isPresent()) {
-                exchange.start(ready.get());
-            } else {
-                threads.execute(() -> first(exchange));
-            }
-        }
-
-        private void first(ProxyExchange exchange) {
-            UpstreamClient made;
-            try {
-                made = make();
-            } catch (RelayException e) {
-                exchange.refuse(e.getMessage());
-                return;
-            }
-            exchange.start(made);
+            started().whenComplete((ready, failure) -> {
+                if (failure == null) {
+                    exchange.start(ready);
+                } else {
+                    exchange.refuse(failure.getMessage());
+                }
+            });
         }
 
         /** A failure is not kept: the next request tries again. */
-        private synchronized UpstreamClient make() {
-            if (client.isEmpty()) {
+        private synchronized CompletableFuture<UpstreamClient> started() {
+            if (client.isEmpty() || client.get().isCompletedExceptionally()) {
+                CompletableFuture<UpstreamClient> coming = new CompletableFuture<>();
+                client = Optional.of(coming);
+                // Not on the pool, which it needs: requests that wait must hold none of its few threads.
+                Thread.ofPlatform().daemon().name("https-start").start(() -> make(coming));
+            }
+            return client.get();
+        }
+
+        private void make(CompletableFuture<UpstreamClient> coming) {
+            try {
                 SslContextFactory.Client tls = new StrictTls();
                 TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
                 UpstreamConnector connector = connector();
@@ -235,18 +236,28 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                         UpstreamClient.NO_CAP,
                         UpstreamClient.CONNECT_TIMEOUT);
                 made.setSslContextFactory(tls);
-                try {
-                    made.start();
-                } catch (Exception e) {
-                    throw new RelayException(FailureKind.CONFIGURATION, "TLS does not start: " + e.getMessage(), e);
-                }
-                client = Optional.of(made);
+                made.start();
+                coming.complete(made);
+            } catch (RelayException e) {
+                coming.completeExceptionally(e);
+            } catch (Exception e) {
+                coming.completeExceptionally(
+                        new RelayException(FailureKind.CONFIGURATION, "TLS does not start: " + e.getMessage(), e));
             }
-            return client.get();
         }
 
-        synchronized void stop() {
-            client.ifPresent(JettyHttpEngine::stop);
+        void stop() {
+            Optional<CompletableFuture<UpstreamClient>> last;
+            synchronized (this) {
+                last = client;
+            }
+            last.ifPresent(made -> made.handle((ready, failure) -> {
+                        if (ready != null) {
+                            JettyHttpEngine.stop(ready);
+                        }
+                        return ready;
+                    })
+                    .join());
         }
     }
 

@@ -367,9 +367,7 @@ final class ProxyExchange extends IteratingCallback
     private Outcome outcomeOf(Throwable cause) {
         String origin = destination.origin().toString();
         if (!submitted) {
-            return new Outcome.ConnectFailed(TlsProblem.of(cause)
-                    .map(problem -> "cannot connect to " + origin + ": " + problem)
-                    .orElseGet(() -> line("cannot connect to " + origin, cause)));
+            return new Outcome.ConnectFailed("cannot connect to " + origin + ": " + ConnectProblem.of(cause));
         }
         if (headDecided.get()) {
             return new Outcome.BodyBroken(line(origin + " broke off its response", cause));

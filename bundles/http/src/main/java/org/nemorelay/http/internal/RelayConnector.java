@@ -1,5 +1,7 @@
 package org.nemorelay.http.internal;
 
+import java.io.IOException;
+import java.net.Socket;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.eclipse.jetty.io.ManagedSelector;
@@ -20,6 +22,16 @@ final class RelayConnector extends ServerConnector {
         setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(KEEP_ALIVE_MS);
+    }
+
+    @Override
+    protected void configure(Socket socket) {
+        super.configure(socket);
+        try {
+            KeepAlive.start(socket.getChannel());
+        } catch (IOException e) {
+            // A connection that is closed already; reading tells.
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.nemorelay.http.internal;
 
+import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -13,6 +14,12 @@ final class UpstreamConnector extends ClientConnector {
     @Override
     protected SslContextFactory.Client newSslContextFactory() {
         return new NoTls();
+    }
+
+    @Override
+    protected void configure(SelectableChannel channel) throws IOException {
+        super.configure(channel);
+        KeepAlive.start((SocketChannel) channel);
     }
 
     @Override

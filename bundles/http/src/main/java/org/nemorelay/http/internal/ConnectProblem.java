@@ -1,24 +1,28 @@
 package org.nemorelay.http.internal;
 
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 
-/** What failed in a handshake, for the one who can mend it. */
-final class TlsProblem {
-    private TlsProblem() {}
+/** Why there is no connection, for the one who can mend it. */
+final class ConnectProblem {
+    private ConnectProblem() {}
 
-    /** A clause for a sentence about the server; empty when the failure is none of TLS. */
-    static Optional<String> of(Throwable failure) {
-        Optional<String> known = Optional.empty();
+    /** A clause of one line for a sentence about the server. */
+    static String of(Throwable failure) {
+        String known = failure.getMessage() == null
+                ? failure.getClass().getSimpleName()
+                : failure.getMessage().lines().findFirst().orElse("");
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             // What lies deeper is more telling.
-            Optional<String> before = known;
             known = clause(cause, cause.getMessage() == null ? "" : cause.getMessage())
-                    .or(() -> before);
+                    .orElse(known);
         }
         return known;
     }
@@ -40,6 +44,9 @@ final class TlsProblem {
                     case SSLException _ ->
                         "the TLS handshake failed ("
                                 + message.lines().findFirst().orElse("no reason given") + ")";
+                    case UnknownHostException _ -> "its host name is unknown";
+                    case TimeoutException _, SocketTimeoutException _ ->
+                        "it did not answer within " + UpstreamClient.CONNECT_TIMEOUT.toSeconds() + " s";
                     default -> null;
                 });
     }
