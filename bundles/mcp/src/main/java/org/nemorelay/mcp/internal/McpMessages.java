@@ -43,15 +43,13 @@ final class McpMessages {
         if (!(message instanceof Map<?, ?> request)) {
             return now(error(INVALID_REQUEST, "Invalid Request", null));
         }
+        if (request.containsKey("method") && !request.containsKey("id")) {
+            return new Answer(Optional.empty(), false); // A notification, and a malformed one is not answered either.
+        }
         Object id = request.get("id");
         boolean validId = id instanceof String || id instanceof Long || id instanceof BigInteger;
-        if (!"2.0".equals(request.get("jsonrpc"))
-                || !(request.get("method") instanceof String method)
-                || request.containsKey("id") && !validId) {
+        if (!"2.0".equals(request.get("jsonrpc")) || !(request.get("method") instanceof String method) || !validId) {
             return now(error(INVALID_REQUEST, "Invalid Request", validId ? id : null));
-        }
-        if (!request.containsKey("id")) {
-            return new Answer(Optional.empty(), false);
         }
         return switch (method) {
             case "initialize" -> initialize(request.get("params"), id);

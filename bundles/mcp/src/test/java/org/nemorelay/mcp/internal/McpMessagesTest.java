@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.protocol.Version;
 
 /** The answers of the stock binary, byte for byte but for the version. */
@@ -61,11 +62,18 @@ class McpMessagesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"notifications/initialized", "notifications/cancelled", "nope"})
-    void notificationsAreNeverAnswered(String method) {
-        assertTrue(messages.answer(json("{'jsonrpc':'2.0','method':'" + method + "'}"))
-                .text()
-                .isEmpty());
+    @ValueSource(
+            strings = {
+                "{'jsonrpc':'2.0','method':'notifications/initialized'}",
+                "{'jsonrpc':'2.0','method':'notifications/roots/list_changed'}",
+                "{'jsonrpc':'2.0','method':'nope'}",
+                "{'jsonrpc':'2.0','method':'notifications/cancelled','params':5}",
+                "{'jsonrpc':'2.0','method':5}",
+                "{'jsonrpc':'1.0','method':'notifications/initialized'}",
+                "{'method':'notifications/initialized'}"
+            })
+    void notificationsAreNeverAnswered(String notification) {
+        assertTrue(messages.answer(json(notification)).text().isEmpty());
     }
 
     @Test
