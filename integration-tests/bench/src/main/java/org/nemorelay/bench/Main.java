@@ -20,7 +20,7 @@ public final class Main {
         try (MockProvider provider = new MockProvider()) {
             Path tree = Distribution.privateTree(folder.resolve("tree"), Relay.upstreamToml(provider), "version = 1\n");
             Map<String, Double> ours = figures(new Subject("ours", tree.resolve("bin/nemo-relay")), folder, provider);
-            double nothing = Samples.take(2, 11, () -> StartBench.nothing(tree)).median();
+            double nothing = Samples.take(2, 11, StartBench::nothing).median();
             Map<String, Double> others = new LinkedHashMap<>();
             Optional<Path> other = other();
             if (other.isPresent()) {

@@ -41,7 +41,7 @@ final class Report {
             out.append(other == null ? "" : String.format(Locale.ROOT, "%.1f", value / other))
                     .append(" |\n");
         });
-        out.append("\nA `java` of the same runtime that does nothing: ")
+        out.append("\nA `java` of the development kit that does nothing: ")
                 .append(number(nothing))
                 .append(" ms; the hook takes ");
         out.append(String.format(Locale.ROOT, "%.2f", ours.get("hook, ms") / nothing))

@@ -34,11 +34,11 @@ final class StartBench {
         this.provider = provider;
     }
 
-    /** A run of {@code java} that does nothing, from the runtime of the tree. */
-    static double nothing(Path tree) {
+    /** A run of the development kit's {@code java}, class-data archive and all, that does nothing. */
+    static double nothing() {
         return elapsed(() -> Proc.spec()
                 .command(
-                        tree.resolve("runtime/bin/java").toString(),
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
