@@ -8,6 +8,9 @@ import java.util.Map;
 
 /** {@code docs/performance.md}: the figures with method and machine. */
 final class Report {
+    private static final String PASS = ", pass-through";
+    private static final String WORKER = ", through the worker";
+
     /** What the product set out to reach (milliseconds and MB). */
     private static final Map<String, Double> TARGETS = Map.of(
             "daemon ready, ms", 700.0,
@@ -19,9 +22,23 @@ final class Report {
             "MCP to worker ready, ms", 1200.0,
             "worker idle, MB", 120.0);
 
+    /**
+     * All figures of one run.
+     *
+     * @param nothing milliseconds of a {@code java} that does nothing
+     * @param ours start figures
+     * @param other start figures of the second implementation, empty where none was measured
+     * @param ways request figures by way
+     */
+    record Figures(
+            double nothing,
+            Map<String, Double> ours,
+            Map<String, Double> other,
+            Map<String, Map<String, Double>> ways) {}
+
     private Report() {}
 
-    static String markdown(Map<String, Double> ours, Map<String, Double> others, double nothing) throws IOException {
+    static String markdown(Figures figures) throws IOException {
         StringBuilder out = new StringBuilder();
         out.append("# Performance\n\n");
         out.append("Written by `integration-tests/bench/bench`; do not edit by hand. What holds each figure is in\n");
@@ -31,22 +48,98 @@ final class Report {
                 "Method: whole processes, spawned by one JVM, output read through pipes; medians after warm-up; memory is\n");
         out.append(
                 "resident size from `/proc`. The other implementation (the stock binary, unless the run named another)\n");
-        out.append("was measured in the same run.\n\n");
-        out.append("| figure | ours | target | other | ours / other |\n|---|---:|---:|---:|---:|\n");
-        ours.forEach((name, value) -> {
-            Double other = others.get(name);
-            out.append("| ").append(name).append(" | ").append(number(value)).append(" | ");
-            out.append(target(name, nothing)).append(" | ");
-            out.append(other == null ? "not measured" : number(other)).append(" | ");
-            out.append(other == null ? "" : String.format(Locale.ROOT, "%.1f", value / other))
-                    .append(" |\n");
-        });
-        out.append("\nA `java` of the development kit that does nothing: ")
-                .append(number(nothing))
-                .append(" ms; the hook takes ");
-        out.append(String.format(Locale.ROOT, "%.2f", ours.get("hook, ms") / nothing))
-                .append(" times that.\n");
+        out.append(
+                "was measured in the same run, on the same machine, with the load generator and the provider beside it.\n");
+        start(figures, out);
+        requests(figures.ways(), out);
+        if (figures.ways().containsKey("other" + WORKER)) {
+            ratios(figures.ways(), out);
+        }
         return out.toString();
+    }
+
+    private static void start(Figures figures, StringBuilder out) {
+        out.append("\n## Start and memory\n\n");
+        out.append("| figure | ours | target | other | ours / other |\n|---|---:|---:|---:|---:|\n");
+        figures.ours().forEach((name, value) -> {
+            Double other = figures.other().get(name);
+            out.append("| ").append(name).append(" | ").append(number(value)).append(" | ");
+            out.append(target(name, figures.nothing())).append(" | ");
+            out.append(other == null ? "not measured" : number(other)).append(" | ");
+            out.append(other == null ? "" : number(value / other)).append(" |\n");
+        });
+        out.append("\nA `java` of the development kit that does nothing: ").append(number(figures.nothing()));
+        out.append(" ms; the hook takes ").append(number(figures.ours().get("hook, ms") / figures.nothing()));
+        out.append(" times that.\n");
+    }
+
+    private static void requests(Map<String, Map<String, Double>> ways, StringBuilder out) {
+        out.append("\n## Requests\n\n| figure |");
+        ways.keySet().forEach(way -> out.append(' ').append(way).append(" |"));
+        out.append("\n|---|").append("---:|".repeat(ways.size())).append('\n');
+        for (String name : ways.get("direct").keySet()) {
+            out.append("| ").append(name).append(" |");
+            ways.values()
+                    .forEach(
+                            way -> out.append(' ').append(number(way.get(name))).append(" |"));
+            out.append('\n');
+        }
+    }
+
+    private static void ratios(Map<String, Map<String, Double>> ways, StringBuilder out) {
+        out.append("\n## Ratios to the other implementation\n\n");
+        out.append("Added time is the figure less that of the direct way.\n\n");
+        out.append("| figure | pass-through | target | through the worker | target |\n|---|---:|---:|---:|---:|\n");
+        added(ways, out, "p50, us", "≤ 1.0", "≤ 0.6");
+        added(ways, out, "p99, us", "≤ 1.0", "≤ 0.9");
+        ratio(ways, out, "requests/s at 64 connections", "≥ 0.95", "≥ 2.5");
+        ratio(ways, out, "CPU per request, us", "", "≤ 0.5");
+        ratio(ways, out, "streams of 128 events/s, 16 at once", "≥ 0.95", "≥ 3.0");
+        ratio(ways, out, "answers of 1 MiB/s, 8 at once", "", "≥ 1.2");
+    }
+
+    private static void added(
+            Map<String, Map<String, Double>> ways, StringBuilder out, String name, String pass, String worker) {
+        double direct = ways.get("direct").get(name);
+        row(
+                out,
+                "added time, " + name,
+                (ways.get("ours" + PASS).get(name) - direct)
+                        / (ways.get("other" + PASS).get(name) - direct),
+                pass,
+                (ways.get("ours" + WORKER).get(name) - direct)
+                        / (ways.get("other" + WORKER).get(name) - direct),
+                worker);
+    }
+
+    private static void ratio(
+            Map<String, Map<String, Double>> ways, StringBuilder out, String name, String pass, String worker) {
+        row(
+                out,
+                name,
+                ways.get("ours" + PASS).get(name) / ways.get("other" + PASS).get(name),
+                pass,
+                ways.get("ours" + WORKER).get(name) / ways.get("other" + WORKER).get(name),
+                worker);
+    }
+
+    private static void row(
+            StringBuilder out, String name, double pass, String passTarget, double worker, String workerTarget) {
+        out.append("| ")
+                .append(name)
+                .append(" | ")
+                .append(ratioText(pass))
+                .append(" | ")
+                .append(passTarget);
+        out.append(" | ")
+                .append(ratioText(worker))
+                .append(" | ")
+                .append(workerTarget)
+                .append(" |\n");
+    }
+
+    private static String ratioText(double value) {
+        return String.format(Locale.ROOT, "%.2f", value);
     }
 
     private static String target(String name, double nothing) {
@@ -57,7 +150,7 @@ final class Report {
     }
 
     private static String number(double value) {
-        return value < 100 ? String.format(Locale.ROOT, "%.1f", value) : String.format(Locale.ROOT, "%.0f", value);
+        return value < 100 ? String.format(Locale.ROOT, "%.1f", value) : String.format(Locale.ROOT, "%,.0f", value);
     }
 
     private static String machine() throws IOException {

@@ -129,14 +129,19 @@ final class StartBench {
             RawHttp.post(relay.port(), "/v1/messages", "{\"stream\":true}", user.header());
             LockSupport.parkNanos(Duration.ofSeconds(2).toNanos());
             figures.put("MCP idle, MB", Memory.resident(mcp.process().pid()));
-            ProcessTable.Entry worker = ProcessTable.mentioning(relay.address()).stream()
-                    .filter(process -> process.arguments().contains("worker"))
-                    .findFirst()
-                    .orElseThrow();
-            figures.put("worker idle, MB", Memory.resident(worker.pid()));
+            figures.put("worker idle, MB", Memory.resident(worker(relay)));
             mcp.end();
             relay.awaitNoWorker(LIMIT);
         }
+    }
+
+    /** The process of the daemon's only worker. */
+    static long worker(Relay relay) {
+        return ProcessTable.mentioning(relay.address()).stream()
+                .filter(process -> process.arguments().contains("worker"))
+                .findFirst()
+                .orElseThrow()
+                .pid();
     }
 
     private static double elapsed(Runnable action) {
