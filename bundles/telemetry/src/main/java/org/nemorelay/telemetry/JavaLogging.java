@@ -13,8 +13,8 @@ public final class JavaLogging {
     private JavaLogging() {}
 
     /**
-     * Makes the event log the only handler of this process and lets through what it lets through now; libraries speak
-     * from warning on, and freely where debug is wanted. Call again after its level has changed.
+     * Makes the event log the only handler of this process. Libraries speak from warning on, whatever the level: their
+     * debug lines hold headers and bodies, and with them secrets. Call again after the level has changed.
      */
     public static void install(EventLog log) {
         Objects.requireNonNull(log);
@@ -25,27 +25,11 @@ public final class JavaLogging {
     }
 
     private static java.util.logging.Level threshold(EventLog log) {
-        if (log.enabled(Level.TRACE)) {
-            return java.util.logging.Level.ALL;
-        }
-        if (log.enabled(Level.DEBUG)) {
-            return java.util.logging.Level.FINE;
-        }
         return log.enabled(Level.WARN) ? java.util.logging.Level.WARNING : java.util.logging.Level.SEVERE;
     }
 
-    static Level level(java.util.logging.Level level) {
-        int value = level.intValue();
-        if (value >= java.util.logging.Level.SEVERE.intValue()) {
-            return Level.ERROR;
-        }
-        if (value >= java.util.logging.Level.WARNING.intValue()) {
-            return Level.WARN;
-        }
-        if (value >= java.util.logging.Level.INFO.intValue()) {
-            return Level.INFO;
-        }
-        return value >= java.util.logging.Level.FINE.intValue() ? Level.DEBUG : Level.TRACE;
+    private static Level level(java.util.logging.Level level) {
+        return level.intValue() >= java.util.logging.Level.SEVERE.intValue() ? Level.ERROR : Level.WARN;
     }
 
     private static final class Bridge extends Handler {
@@ -54,12 +38,14 @@ public final class JavaLogging {
         Bridge(EventLog log) {
             this.log = log;
             setFormatter(new SimpleFormatter());
+            // A library may turn its own loggers up.
+            setLevel(java.util.logging.Level.WARNING);
         }
 
         @Override
         public void publish(LogRecord record) {
             Level level = level(record.getLevel());
-            if (!log.enabled(level)) {
+            if (!isLoggable(record) || !log.enabled(level)) {
                 return;
             }
             String target = record.getLoggerName() == null ? "" : record.getLoggerName();

@@ -35,13 +35,25 @@ class JavaLoggingTest {
     }
 
     @Test
+    void librariesNeverSpeakBelowWarningSinceTheirDebugLinesHoldSecrets() {
+        StderrEventLog log =
+                StderrEventLog.synchronous(new LogSettings(EventLog.Level.TRACE, LogSettings.Format.HUMAN), out);
+        JavaLogging.install(log);
+        Logger logger = Logger.getLogger("org.example.Third");
+        logger.setLevel(java.util.logging.Level.ALL);
+        logger.finest("authorization: Bearer secret");
+        logger.info("authorization: Bearer secret");
+        assertEquals("", out.toString(StandardCharsets.UTF_8));
+    }
+
+    @Test
     void theLevelIsCutAtTheLoggerSoThatHiddenLinesCostNothing() {
         StderrEventLog log = StderrEventLog.synchronous(LogSettings.DEFAULT, out);
         JavaLogging.install(log);
         assertFalse(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.WARNING));
         log.configure(new LogSettings(EventLog.Level.TRACE, LogSettings.Format.HUMAN));
         JavaLogging.install(log);
-        assertTrue(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.FINEST));
-        assertEquals(EventLog.Level.TRACE, JavaLogging.level(java.util.logging.Level.FINEST));
+        assertTrue(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.WARNING));
+        assertFalse(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.FINE));
     }
 }

@@ -1,7 +1,9 @@
 package org.nemorelay.http.internal;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -10,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.eclipse.jetty.client.Result;
+import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -372,8 +375,7 @@ final class ProxyExchange extends IteratingCallback
         if (headDecided.get()) {
             return new Outcome.BodyBroken(line(origin + " broke off its response", cause));
         }
-        return cause instanceof org.eclipse.jetty.http.HttpException
-                        || cause instanceof org.eclipse.jetty.client.HttpResponseException
+        return cause instanceof HttpException || cause instanceof org.eclipse.jetty.client.HttpResponseException
                 ? new Outcome.BadHead(line(origin + " sent no valid response head", cause))
                 : new Outcome.NoResponse(line(origin + " closed the connection without a response", cause));
     }
@@ -567,11 +569,14 @@ final class ProxyExchange extends IteratingCallback
         }
     }
 
+    /** What went wrong in the platform's words; a library's own message may hold its objects and addresses. */
     private static String line(String what, Throwable cause) {
-        String message = cause.getMessage();
-        return what + ": "
-                + (message == null
-                        ? cause.getClass().getSimpleName()
-                        : message.lines().findFirst().orElse(""));
+        String words = switch (cause) {
+            case HttpException refused -> refused.getReason();
+            case EOFException _, ClosedChannelException _ -> null;
+            case IOException failed when failed.getClass().getName().startsWith("java.") -> failed.getMessage();
+            default -> null;
+        };
+        return words == null ? what : what + ": " + words.lines().findFirst().orElse("");
     }
 }

@@ -69,14 +69,14 @@ final class ComponentLog implements LoggerFactory {
             String call = method.getName();
             if (call.startsWith("is")) {
                 String word = call.substring(2, call.length() - "Enabled".length());
-                return log.enabled(level(word));
+                return spoken(word) && log.enabled(level(word));
             }
             return switch (call) {
                 case "getName", "toString" -> name;
                 case "hashCode" -> System.identityHashCode(proxy);
                 case "equals" -> proxy == arguments[0];
                 default -> {
-                    if (arguments[0] instanceof String message) {
+                    if (spoken(call) && arguments[0] instanceof String message) {
                         write(level(call), message, arguments);
                     }
                     yield null;
@@ -84,9 +84,13 @@ final class ComponentLog implements LoggerFactory {
             };
         }
 
+        /** From warning on; below that the runtime tells what it does, configurations with their secrets among it. */
+        private static boolean spoken(String word) {
+            return word.equalsIgnoreCase("error") || word.equalsIgnoreCase("warn");
+        }
+
         private Level level(String word) {
-            String upper = word.toUpperCase(Locale.ROOT);
-            Level level = upper.equals("AUDIT") ? Level.INFO : Level.valueOf(upper);
+            Level level = Level.valueOf(word.toUpperCase(Locale.ROOT));
             return level.compareTo(severest) < 0 ? severest : level;
         }
 

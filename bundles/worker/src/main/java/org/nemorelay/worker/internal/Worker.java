@@ -147,8 +147,6 @@ final class Worker implements Runnable {
                     TARGET,
                     "worker_ready",
                     "Daemon worker is ready",
-                    "endpoint",
-                    endpoint,
                     "worker_id",
                     daemon.workerId());
         }

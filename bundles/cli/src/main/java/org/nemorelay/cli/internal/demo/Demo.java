@@ -89,7 +89,7 @@ final class Demo {
         Scene.Child mcp = scene.start(
                 "mcp", Map.of("NEMO_RELAY_CLIENT_TOKEN", token), "daemon", "mcp", "--daemon-address", address);
         initialize(mcp);
-        String worker = await("a ready worker", STARTED, mcp, this::readyWorker);
+        String worker = await("a ready worker", STARTED, mcp, () -> readyWorker(daemon, mcp));
         hop(
                 START,
                 List.of("mcp", "worker", "daemon"),
@@ -156,7 +156,11 @@ final class Demo {
         hop(START, List.of("harness", "mcp", "daemon"), "initialize is answered: the session is registered");
     }
 
-    private Optional<String> readyWorker() {
+    private Optional<String> readyWorker(Scene.Child daemon, Scene.Child mcp) {
+        if (daemon.wrote("event=worker_activation_failed")) {
+            // The worker writes where its MCP client does.
+            throw new DemoFailure("the worker did not become ready: " + mcp.lastWords());
+        }
         return answered(daemonPaths::workers)
                 .flatMap(status -> status.objects("workers").stream()
                         .filter(worker -> worker.string("state").equals("ready"))

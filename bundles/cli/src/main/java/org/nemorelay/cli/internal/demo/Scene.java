@@ -28,6 +28,27 @@ final class Scene implements AutoCloseable {
             }
             return process.exitValue();
         }
+
+        /** Whether this text stands in what it, or a process it started, wrote to standard error. */
+        boolean wrote(String text) {
+            return lines().stream().anyMatch(line -> line.contains(text));
+        }
+
+        /** The last line on standard error that is meant for people: one that is no log event. */
+        String lastWords() {
+            return lines().stream()
+                    .filter(line -> !line.isBlank() && !Character.isDigit(line.charAt(0)))
+                    .reduce((earlier, later) -> later)
+                    .orElse("it said nothing");
+        }
+
+        private List<String> lines() {
+            try {
+                return Files.readAllLines(errors);
+            } catch (IOException e) {
+                return List.of(e.toString());
+            }
+        }
     }
 
     private final Path folder;

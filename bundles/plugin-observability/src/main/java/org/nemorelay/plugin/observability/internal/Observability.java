@@ -118,12 +118,13 @@ public final class Observability implements EventSubscriber {
         };
         String filename;
         try {
-            filename = FileNamePattern.expand(sink.string("filename", DEFAULT_FILENAME), clock.instant());
+            filename = FileNamePattern.expand(ofUser(sink.string("filename", DEFAULT_FILENAME)), clock.instant());
         } catch (IllegalArgumentException e) {
             throw sink.failure("filename", e.getMessage());
         }
-        Path path =
-                Path.of(sink.string("output_directory", "")).resolve(filename).toAbsolutePath();
+        Path path = Path.of(ofUser(sink.string("output_directory", "")))
+                .resolve(filename)
+                .toAbsolutePath();
         if (others.stream().anyMatch(file -> file.path().equals(path))) {
             throw sink.failure("filename", path + " is the file of another sink already");
         }
@@ -132,6 +133,11 @@ public final class Observability implements EventSubscriber {
         } catch (IOException e) {
             throw sink.failure("output_directory", AtofFile.reason("cannot open", path, e));
         }
+    }
+
+    /** One configuration serves the workers of all users, and a file belongs to one of them. */
+    private static String ofUser(String text) {
+        return text.replace("{user}", System.getProperty("user.name"));
     }
 
     private static IOException first(IOException one, IOException other) {

@@ -40,6 +40,15 @@ class AtofFileSinkTest {
     }
 
     @Test
+    void eachUserMayHaveAFolderAndAFileOfItsOwn() {
+        String user = System.getProperty("user.name");
+        Observability plugin = plugin(Map.of(
+                "atof.sinks.0.output_directory", folder + "/{user}", "atof.sinks.0.filename", "events-{user}.jsonl"));
+        plugin.close();
+        assertTrue(Files.exists(folder.resolve(user).resolve("events-" + user + ".jsonl")));
+    }
+
+    @Test
     void appendsOrOverwrites() throws IOException {
         Path file = folder.resolve("e.jsonl");
         Files.writeString(file, "old\n");
