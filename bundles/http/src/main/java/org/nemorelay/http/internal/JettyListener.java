@@ -65,6 +65,8 @@ final class JettyListener implements HttpListener {
         connector = new RelayConnector(server, new HttpConnectionFactory(configuration), http2);
         connector.setHost(host);
         connector.setPort(port);
+        // At a shutdown, for connections between two requests; one with a response under way is not idle.
+        connector.setShutdownIdleTimeout(10);
         server.addConnector(connector);
         server.setHandler(handlers.apply(server));
         // A request that no handler saw, such as a malformed one, is answered by its status alone.

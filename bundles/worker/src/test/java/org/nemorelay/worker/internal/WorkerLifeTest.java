@@ -96,9 +96,7 @@ final class WorkerLifeTest {
                         "exit 0"),
                 acts.stream().distinct().toList());
         assertEquals(
-                List.of(
-                        "worker_ready endpoint=http://127.0.0.1:4711 worker_id=w",
-                        "worker_stopped worker_id=w reason=drained outcome=success"),
+                List.of("worker_ready worker_id=w", "worker_stopped worker_id=w reason=drained outcome=success"),
                 log.lines);
     }
 
