@@ -60,7 +60,8 @@ final class JettyListener implements HttpListener {
         http2.setMaxConcurrentStreams(STREAMS);
         http2.setInitialSessionRecvWindow(WINDOW);
         http2.setInitialStreamRecvWindow(STREAM_WINDOW);
-        http2.setStreamIdleTimeout(0);
+        // Never: 0 would stand for the time after which an unused connection ends.
+        http2.setStreamIdleTimeout(-1);
         http2.setRateControlFactory(new RateControl.Factory() {});
         connector = new RelayConnector(server, new HttpConnectionFactory(configuration), http2);
         connector.setHost(host);

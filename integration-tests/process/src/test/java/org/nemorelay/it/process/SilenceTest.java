@@ -2,8 +2,13 @@ package org.nemorelay.it.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -42,23 +47,40 @@ class SilenceTest {
                 reply.chunk("two").end();
             });
         }
-        List<Future<String>> answers = new ArrayList<>();
+        Map<String, Future<String>> answers = new LinkedHashMap<>();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (Route route : Route.values()) {
                 for (Version version : Version.values()) {
                     for (String[] headers : List.of(new String[0], new String[] {"x-early: 1"})) {
-                        answers.add(threads.submit(() -> {
-                            try (Call call = line.send(version, route, "/v1/messages", new byte[0], headers)) {
-                                return call.read(6);
-                            }
-                        }));
+                        answers.put(
+                                route + " " + version + " " + String.join(" ", headers),
+                                threads.submit(() -> answer(line, version, route, headers)));
                     }
                 }
             }
-            for (Future<String> answer : answers) {
-                assertEquals("onetwo", answer.get());
+            List<String> wrong = new ArrayList<>();
+            for (Map.Entry<String, Future<String>> answer : answers.entrySet()) {
+                if (!answer.getValue().get().equals("200 onetwo")) {
+                    wrong.add(answer.getKey() + ": " + answer.getValue().get());
+                }
             }
+            assertEquals(List.of(), wrong);
         }
         assertEquals(answers.size(), submitted.get());
+    }
+
+    private static String answer(Line line, Version version, Route route, String... headers) {
+        long start = System.nanoTime();
+        String seen = "";
+        try (Call call = line.send(version, route, "/v1/messages", new byte[0], headers)) {
+            seen = call.head().status() + " ";
+            for (byte[] more = call.read(); more.length > 0; more = call.read()) {
+                seen += new String(more, StandardCharsets.UTF_8);
+            }
+            return seen;
+        } catch (IOException e) {
+            long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
+            return seen + "and after " + seconds + " s " + e.getMessage();
+        }
     }
 }
