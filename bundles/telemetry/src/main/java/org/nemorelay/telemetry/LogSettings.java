@@ -2,6 +2,7 @@ package org.nemorelay.telemetry;
 
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -38,7 +39,16 @@ public record LogSettings(Level level, Format format) {
         String level = environment.get(LEVEL_VARIABLE);
         String format = environment.get(FORMAT_VARIABLE);
         return new LogSettings(
-                level == null ? DEFAULT.level : level(level), format == null ? DEFAULT.format : format(format));
+                level == null ? DEFAULT.level : named(LEVEL_VARIABLE, () -> level(level)),
+                format == null ? DEFAULT.format : named(FORMAT_VARIABLE, () -> format(format)));
+    }
+
+    private static <T> T named(String variable, Supplier<T> value) {
+        try {
+            return value.get();
+        } catch (RelayException e) {
+            throw new RelayException(e.kind(), variable + ": " + e.getMessage(), e);
+        }
     }
 
     /** The level of that name; {@link FailureKind#CONFIGURATION} when there is none. */

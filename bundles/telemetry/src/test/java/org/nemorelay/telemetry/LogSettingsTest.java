@@ -23,7 +23,9 @@ class LogSettingsTest {
         RelayException failure =
                 assertThrows(RelayException.class, () -> LogSettings.fromEnvironment(Map.of("NEMO_RELAY_LOG", "nope")));
         assertEquals(FailureKind.CONFIGURATION, failure.kind());
-        assertEquals("invalid logging level 'nope'; expected error, warn, info, debug, or trace", failure.getMessage());
+        assertEquals(
+                "NEMO_RELAY_LOG: invalid logging level 'nope'; expected error, warn, info, debug, or trace",
+                failure.getMessage());
         assertThrows(
                 RelayException.class, () -> LogSettings.fromEnvironment(Map.of("NEMO_RELAY_LOG_STDERR_FORMAT", "xml")));
     }

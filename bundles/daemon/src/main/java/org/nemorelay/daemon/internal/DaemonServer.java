@@ -85,7 +85,7 @@ public final class DaemonServer implements AdminVerb {
             process.ready();
         } catch (RelayException e) {
             log.log(
-                    Level.ERROR,
+                    Level.INFO,
                     TransitionLog.TARGET,
                     "daemon_failed",
                     "NeMo Relay daemon failed",
