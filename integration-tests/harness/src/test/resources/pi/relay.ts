@@ -34,6 +34,11 @@ export default function (pi: ExtensionAPI) {
 			},
 		],
 	});
+	pi.registerMcpServer("nemo-relay", {
+		command: process.env.RELAY_EXECUTABLE,
+		args: ["daemon", "mcp", "--daemon-address", address],
+		exposure: "direct",
+	});
 	const observed = ["session_start", "agent_start", "turn_start", "tool_execution_end", "turn_end", "agent_end", "session_shutdown"];
 	for (const type of observed) {
 		pi.on(type as any, async (event: any, ctx: any) => {

@@ -50,6 +50,36 @@ public final class Answers {
         };
     }
 
+    /** First a call of this tool, then, once its result is in the conversation, the text. */
+    public static Responder responsesToolThenText(String tool, Map<String, ?> arguments, String text) {
+        Responder answer = responsesStream(text);
+        return (request, reply) -> {
+            if (request.bodyText().contains("function_call_output")) {
+                answer.respond(request, reply);
+                return;
+            }
+            Map<String, Object> item = Map.of(
+                    "type",
+                    "function_call",
+                    "id",
+                    "fc_mock",
+                    "call_id",
+                    "call_mock",
+                    "name",
+                    tool,
+                    "arguments",
+                    Json.write(arguments));
+            Map<String, Object> usage = Map.of("input_tokens", 1, "output_tokens", 1, "total_tokens", 2);
+            stream(
+                    reply,
+                    List.of(
+                            event("response.created", Map.of("response", response(List.of(), Map.of()))),
+                            event("response.output_item.added", Map.of("output_index", 0, "item", item)),
+                            event("response.output_item.done", Map.of("output_index", 0, "item", item)),
+                            event("response.completed", Map.of("response", response(List.of(item), usage)))));
+        };
+    }
+
     public static Responder chatStream(String text) {
         return (request, reply) -> stream(
                 reply,

@@ -12,6 +12,7 @@ public enum ExternalTool {
     CLAUDE,
     CODEX,
     PI,
+    INSPECTOR,
     NODE;
 
     private static final int UNAVAILABLE = 3;
