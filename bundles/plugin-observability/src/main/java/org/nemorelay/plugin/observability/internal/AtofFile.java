@@ -57,14 +57,24 @@ final class AtofFile {
         if (failure != null) {
             return;
         }
+        ByteBuffer line = ByteBuffer.wrap((event.toJsonLine() + "\n").getBytes(StandardCharsets.UTF_8));
         try {
-            ByteBuffer line = ByteBuffer.wrap((event.toJsonLine() + "\n").getBytes(StandardCharsets.UTF_8));
             while (line.hasRemaining()) {
                 channel.write(line);
             }
         } catch (IOException e) {
             failure = new IOException(reason("no more events go to", path, e), e);
+            takeBack(line.position());
             throw failure;
+        }
+    }
+
+    /** Half a line would spoil the next one that is appended. */
+    private void takeBack(int written) {
+        try {
+            channel.truncate(channel.size() - written);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
         }
     }
 
