@@ -32,7 +32,7 @@ public final class Commands {
      *
      * @param path the words, such as {@code daemon token ensure}; empty for none
      * @param flags the given options of the whole path, by long name without dashes
-     * @param rest the arguments of a command that reads its own
+     * @param rest the arguments that are no options, or all of a command that reads its own
      */
     public record Run(String path, Map<String, String> flags, List<String> rest) implements Parsed {}
 
