@@ -33,6 +33,8 @@ public final class SystemFolder {
     private static void check(Path home, Path folder) {
         try {
             Object owner = Files.getAttribute(home, "unix:uid");
+            // Who can write the tree's root can put another folder in the place of this one.
+            check(home, owner);
             check(folder, owner);
             if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
                 throw Failures.of(folder + " must be a folder");

@@ -238,6 +238,11 @@ class RoleConfigurationTest {
                 etc + " must not be writable by group or others: chmod go-w " + etc,
                 assertThrows(RelayException.class, this::worker).getMessage());
         Files.setPosixFilePermissions(etc, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertEquals(
+                home + " must not be writable by group or others: chmod go-w " + home,
+                assertThrows(RelayException.class, this::worker).getMessage());
+        Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path file = etc.resolve("config.toml");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--rw-"));
         assertThrows(RelayException.class, this::worker);

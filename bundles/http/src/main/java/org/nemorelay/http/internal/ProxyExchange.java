@@ -20,6 +20,7 @@ import org.eclipse.jetty.http.HttpHeaderValue;
 import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.QuietException;
 import org.eclipse.jetty.io.RetainableByteBuffer;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -396,7 +397,7 @@ final class ProxyExchange extends IteratingCallback
         } else {
             listener.end(end);
 
-            callback.failed(cause);
+            callback.failed(quiet(cause));
         }
     }
 
@@ -533,7 +534,7 @@ final class ProxyExchange extends IteratingCallback
             unwatch();
             listener.end(outcome.get());
 
-            callback.failed(cause);
+            callback.failed(quiet(cause));
         }
     }
 
@@ -567,6 +568,11 @@ final class ProxyExchange extends IteratingCallback
         if (watched != null) {
             watched.unwatch();
         }
+    }
+
+    /** The outcome tells it already; Jetty would warn of it with a dump of its objects. */
+    private static Throwable quiet(Throwable cause) {
+        return cause instanceof QuietException ? cause : new QuietException.Exception(cause);
     }
 
     /** What went wrong in the platform's words; a library's own message may hold its objects and addresses. */

@@ -44,10 +44,28 @@ class DemoTest {
         nothingIsLeft();
     }
 
+    @Test
+    void failsWithTheReasonWhereAHopIsMissing() throws IOException {
+        Path tree = Distribution.privateTree(folder.resolve("tree"), "", "version = 1\n");
+        try (Stream<Path> plugins = Files.list(tree.resolve("plugins"))) {
+            for (Path plugin : plugins.toList()) {
+                Files.delete(plugin);
+            }
+        }
+        Proc.Result demo = runFrom(tree, "demo");
+        assertEquals(1, demo.exit(), demo.toString());
+        assertTrue((demo.stdout() + demo.stderr()).contains("observability"), demo.toString());
+        nothingIsLeft();
+    }
+
     private Proc.Result run(String... arguments) throws IOException {
+        return runFrom(Distribution.tree(), arguments);
+    }
+
+    private Proc.Result runFrom(Path tree, String... arguments) throws IOException {
         Path temporary = Files.createDirectories(folder.resolve("tmp"));
         return User.self(folder.resolve("home"))
-                .spec(Distribution.tree().resolve("bin/nemo-relay").toString())
+                .spec(tree.resolve("bin/nemo-relay").toString())
                 .command(arguments)
                 .env("TMPDIR", temporary.toString())
                 .run(Duration.ofSeconds(60));
