@@ -81,7 +81,7 @@ final class Line implements AutoCloseable {
     }
 
     /** Hands the line to test methods; made by the first that asks. */
-    static final class Shared implements ParameterResolver {
+    static class Shared implements ParameterResolver {
         @Override
         public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
             return parameter.getParameter().getType() == Line.class;
@@ -89,9 +89,25 @@ final class Line implements AutoCloseable {
 
         @Override
         public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-            return context.getRoot()
+            return owner(context)
                     .getStore(ExtensionContext.Namespace.create(Line.class))
                     .getOrComputeIfAbsent(Line.class, key -> new Line(), Line.class);
+        }
+
+        ExtensionContext owner(ExtensionContext context) {
+            return context.getRoot();
+        }
+    }
+
+    /** A line for one test class, whose connections nobody else has used or gets to use. */
+    static final class OfOneClass extends Shared {
+        @Override
+        ExtensionContext owner(ExtensionContext context) {
+            ExtensionContext owner = context;
+            while (owner.getTestMethod().isPresent()) {
+                owner = owner.getParent().orElseThrow();
+            }
+            return owner;
         }
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A provider that dies within its answer never leaves an answer that looks complete (B14). */
-@ExtendWith(Line.Shared.class)
+@ExtendWith(Line.OfOneClass.class)
 @Timeout(60)
 class ProviderBreaksOffTest {
     private static final String EVENTS = "data: 1\n\ndata: 2\n\n";

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.nemorelay.it.MockProvider;
 
 /** No request reaches the provider twice, whatever becomes of its connection; counted there by request id. */
-@ExtendWith(Line.Shared.class)
+@ExtendWith(Line.OfOneClass.class)
 @Timeout(60)
 class SubmittedOnceTest {
     private static final String ID = "x-request-id";
