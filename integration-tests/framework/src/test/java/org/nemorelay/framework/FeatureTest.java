@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.Before;
 import org.junit.Test;
@@ -99,6 +100,8 @@ public abstract class FeatureTest {
         List<Bundle> ours = ours();
         assertFalse(ours.isEmpty());
         for (Bundle bundle : ours) {
+            // The plugin host starts plugins on a thread of its own: not while one of them is stopped here.
+            await("plugins before stop of " + bundle, this::pendingPlugins, List.of());
             List<String> before = services(bundle);
             bundle.stop();
             await("services after stop of " + bundle, () -> services(bundle), List.of());
@@ -148,6 +151,21 @@ public abstract class FeatureTest {
                 .flatMap(service -> Stream.of((String[]) service.getProperty(Constants.OBJECTCLASS)))
                 .sorted()
                 .toList();
+    }
+
+    private List<String> pendingPlugins() throws ReflectiveOperationException {
+        ServiceReference<?> reference = context.getServiceReference("org.nemorelay.pluginhost.PluginHost");
+        if (reference == null) {
+            return List.of();
+        }
+        Object host = context.getService(reference);
+        CompletionStage<?> ready = (CompletionStage<?>) Class.forName(
+                        "org.nemorelay.pluginhost.PluginHost",
+                        true,
+                        host.getClass().getClassLoader())
+                .getMethod("ready")
+                .invoke(host);
+        return ready.toCompletableFuture().isDone() ? List.of() : List.of("the plugin host is at work");
     }
 
     /** Components that should run and do not. One that requires a configuration and has none is idle, not dead. */
