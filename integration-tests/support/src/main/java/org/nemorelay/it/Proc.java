@@ -207,7 +207,8 @@ public final class Proc implements AutoCloseable {
 
         Collector(String name, InputStream source) {
             this.source = source;
-            this.thread = Thread.ofVirtual().name(name).start(this);
+            // No virtual thread: reading a pipe holds its carrier, and a few of these would hold them all.
+            this.thread = Thread.ofPlatform().daemon().name(name).start(this);
         }
 
         @Override

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,6 +32,7 @@ class SilenceTest {
     @Test
     void isWaitedForOnEveryWay(Line line) throws Exception {
         AtomicInteger submitted = new AtomicInteger();
+        CountDownLatch silence = new CountDownLatch(1);
         for (Route route : Route.values()) {
             line.provider().script(route.at("/v1/messages"), (head, connection) -> {
                 submitted.incrementAndGet();
@@ -40,7 +42,7 @@ class SilenceTest {
                 if (early) {
                     reply.head(200, "transfer-encoding: chunked").chunk("one");
                 }
-                TimeUnit.SECONDS.sleep(SILENCE_SECONDS);
+                silence.await();
                 if (!early) {
                     reply.head(200, "transfer-encoding: chunked").chunk("one");
                 }
@@ -58,6 +60,8 @@ class SilenceTest {
                     }
                 }
             }
+            TimeUnit.SECONDS.sleep(SILENCE_SECONDS);
+            silence.countDown();
             List<String> wrong = new ArrayList<>();
             for (Map.Entry<String, Future<String>> answer : answers.entrySet()) {
                 if (!answer.getValue().get().equals("200 onetwo")) {
