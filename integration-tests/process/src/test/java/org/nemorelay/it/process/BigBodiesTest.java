@@ -21,8 +21,9 @@ import org.nemorelay.it.Reply;
 @Timeout(60)
 class BigBodiesTest {
     private static final int MIB = 1024 * 1024;
-    /** What a process may grow by: its heap finds its size meanwhile, yet even one copy of the largest body is more. */
-    private static final int GROWTH_KIB = 64 * 1024;
+    private static final int LARGEST = 100;
+    /** What a process may grow by once such a body has passed: a heap that still moves a little, but no copy of one. */
+    private static final int GROWTH_KIB = 32 * 1024;
 
     private static long checksum(InputStream in, long length) throws IOException {
         CRC32 sum = new CRC32();
@@ -39,15 +40,30 @@ class BigBodiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "HTTP_1_1, PASS_THROUGH, 33",
-        "HTTP_1_1, PASS_THROUGH, 100",
-        "HTTP_1_1, WORKER, 3",
-        "HTTP_1_1, WORKER, 33",
-        "HTTP_1_1, WORKER, 100",
-        "H2C, WORKER, 100"
-    })
-    void bothWaysInFlatMemory(Version version, Route route, int mib, Line line) throws Exception {
+    @CsvSource({"HTTP_1_1, PASS_THROUGH, 33", "HTTP_1_1, WORKER, 3", "HTTP_1_1, WORKER, 33", "H2C, WORKER, 33"})
+    void bothWaysUnchanged(Version version, Route route, int mib, Line line) throws Exception {
+        exchange(version, route, mib, line);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, WORKER"})
+    void inFlatMemory(Version version, Route route, Line line) throws Exception {
+        // The first of its kind: the heap finds its size, the code is compiled.
+        exchange(version, route, LARGEST, line);
+        long daemon = ProcessTable.residentKib(line.daemonPid());
+        long worker = ProcessTable.residentKib(line.workerPid());
+        for (int i = 0; i < 3; i++) {
+            exchange(version, route, LARGEST, line);
+        }
+        long daemonGrew = ProcessTable.residentKib(line.daemonPid()) - daemon;
+        long workerGrew = ProcessTable.residentKib(line.workerPid()) - worker;
+        assertTrue(
+                daemonGrew < GROWTH_KIB && workerGrew < GROWTH_KIB,
+                "daemon grew by " + daemonGrew + " KiB, worker by " + workerGrew + " KiB");
+    }
+
+    /** A body of this size up and another one down, each compared by its checksum. */
+    private static void exchange(Version version, Route route, int mib, Line line) throws Exception {
         byte[] piece = new byte[MIB];
         new Random(mib).nextBytes(piece);
         CRC32 expected = new CRC32();
@@ -63,8 +79,6 @@ class BigBodiesTest {
                 reply.raw(piece);
             }
         });
-        long daemon = ProcessTable.residentKib(line.daemonPid());
-        long worker = ProcessTable.residentKib(line.workerPid());
         try (Call call = line.post(version, route, "/v1/messages", "content-length: " + (long) mib * MIB)) {
             for (int i = 0; i < mib; i++) {
                 call.data(piece);
@@ -78,10 +92,5 @@ class BigBodiesTest {
             }
             assertEquals(expected.getValue(), sum.getValue());
         }
-        long daemonGrew = ProcessTable.residentKib(line.daemonPid()) - daemon;
-        long workerGrew = ProcessTable.residentKib(line.workerPid()) - worker;
-        assertTrue(
-                daemonGrew < GROWTH_KIB && workerGrew < GROWTH_KIB,
-                "daemon grew by " + daemonGrew + " KiB, worker by " + workerGrew + " KiB");
     }
 }

@@ -23,7 +23,7 @@ final class AnswerCopy {
     private final long length;
     private final StreamedAnswer streamedAnswer;
     private final EventStream events;
-    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    private ByteArrayOutputStream body = new ByteArrayOutputStream();
     private long received;
 
     /**
@@ -46,6 +46,11 @@ final class AnswerCopy {
         } else {
             body.write(bytes, 0, count);
         }
+    }
+
+    /** Lets go of what has come: the rest is missing, so that it will not be read. */
+    void discard() {
+        body = new ByteArrayOutputStream(0);
     }
 
     /** Whether the provider has said all that it will, so that nothing need be waited for. */

@@ -112,6 +112,9 @@ public final class ObservedCall implements ExchangeListener {
     synchronized void head(int status, String contentType, String contentEncoding, long length) {
         begin();
         head = Optional.of(new Head(status, contentType, contentEncoding, length));
+        if (length > limit) {
+            truncate();
+        }
     }
 
     /** Bytes of the answer's body; the buffer's position stays. */
@@ -184,7 +187,11 @@ public final class ObservedCall implements ExchangeListener {
             copy = Optional.of(
                     new AnswerCopy(request.api(), known.contentType(), known.contentEncoding(), known.length(), limit));
         }
-        copy.ifPresent(answer -> taken.forEach(frame -> answer.bytes(frame.bytes, frame.count)));
+        if (lacking) {
+            copy.ifPresent(AnswerCopy::discard);
+        } else {
+            copy.ifPresent(answer -> taken.forEach(frame -> answer.bytes(frame.bytes, frame.count)));
+        }
         // The provider's last word ends the record: the hook that answers it may be here before the exchange is over.
         boolean complete = !lacking && copy.isPresent() && copy.get().complete();
         if (complete || over.isPresent()) {

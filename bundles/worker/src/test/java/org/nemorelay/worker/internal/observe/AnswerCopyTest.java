@@ -149,6 +149,17 @@ class AnswerCopyTest {
     }
 
     @Test
+    void anAnswerThatAnnouncesMoreThanTheLimitIsTruncatedFromItsHeadOn() throws Exception {
+        ObservedCall call = call("/v1/chat/completions");
+        call.head(200, "application/json", "", 100_001);
+        call.bytes(bytes(JSON));
+        call.end(Terminal.COMPLETE);
+        JsonObject end = end("openai.chat_completions");
+        observation(end, 200, "complete", true, "ERROR");
+        assertFalse(end.has("data"));
+    }
+
+    @Test
     void aReaderThatStandsStillCostsBoundedMemoryAndNoTime() throws Exception {
         Recorder stuck = new Recorder();
         TrafficEvents slow = stuck.events(Map.of(), 100_000_000);
