@@ -88,8 +88,9 @@ public sealed interface Transition {
         }
     }
 
-    /** A generation from before the restart was not recovered in time or was refused: it is void. */
-    record RecoveryExpired(Fingerprint fingerprint, String generationId) implements Transition {}
+    /** A generation from before the restart was not recovered in time or was refused: it is void, and a worker staged with it is released. */
+    record RecoveryExpired(Fingerprint fingerprint, String generationId, Optional<String> stagedWorkerId)
+            implements Transition {}
 
     /** A token was released to make room for another one of the same identity. */
     record TokenReleased(Fingerprint fingerprint) implements Transition {}

@@ -27,7 +27,7 @@ class RecoveryTest {
         assertTrue(scene.seen(Transition.LaunchNominated.class).isEmpty());
         scene.after(1);
         assertEquals(
-                List.of(new Transition.RecoveryExpired(Scene.user("ann"), "saved")),
+                List.of(new Transition.RecoveryExpired(Scene.user("ann"), "saved", Optional.empty())),
                 scene.seen(Transition.RecoveryExpired.class));
         scene.lastLaunch("a");
         assertEquals(Refusal.GENERATION_REVOKED, scene.refused(scene.tryRecover("w", "ann", "saved")));
@@ -152,7 +152,7 @@ class RecoveryTest {
     void globalPassThroughVoidsSavedGenerations() {
         Scene scene = new Scene(BrokerSettings.of(true, false, 4));
         assertEquals(
-                List.of(new Transition.RecoveryExpired(Scene.user("ann"), "saved")),
+                List.of(new Transition.RecoveryExpired(Scene.user("ann"), "saved", Optional.empty())),
                 scene.broker.restore(Scene.user("ann"), SAVED, 30_000));
     }
 }

@@ -3,6 +3,7 @@ package org.nemorelay.daemon.internal;
 import java.util.List;
 import java.util.Optional;
 import org.nemorelay.broker.StagedWorker.Permit;
+import org.nemorelay.identity.Generation;
 import org.nemorelay.protocol.Fingerprint;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
@@ -35,11 +36,17 @@ abstract sealed class ControlSession {
         }
     }
 
+    /** A generation that was written, and the one that stood there before. */
+    record Recorded(Generation generation, Optional<Generation> previous) {}
+
     /** A worker, staged or published. */
     static final class Worker extends ControlSession {
         final WorkerRoute route;
         Permit permit;
         String dataToken;
+
+        /** Its generation on disk, with what it replaced there, once it was written for its launch. */
+        Optional<Recorded> recorded = Optional.empty();
 
         /** When the drain ends, once it has begun. */
         Optional<Long> drainDeadline = Optional.empty();
