@@ -15,6 +15,9 @@ public record Judgement(String plugin, Instant begun, Instant ended, Verdict ver
 
         record Denied(String reason) implements Verdict {}
 
+        /** The agent's user shall decide. */
+        record Asked(String reason) implements Verdict {}
+
         /**
          * It did not decide, which denies the call.
          *
@@ -26,9 +29,14 @@ public record Judgement(String plugin, Instant begun, Instant ended, Verdict ver
     /** Why the call must not be made; empty when this policy lets it pass. */
     public Optional<String> denial() {
         return switch (verdict) {
-            case Verdict.Allowed() -> Optional.empty();
+            case Verdict.Allowed(), Verdict.Asked(String _) -> Optional.empty();
             case Verdict.Denied(String reason) -> Optional.of(reason);
             case Verdict.Failed(String reason) -> Optional.of(reason);
         };
+    }
+
+    /** Why the agent's user is to be asked; empty when this policy does not want that. */
+    public Optional<String> question() {
+        return verdict instanceof Verdict.Asked(String reason) ? Optional.of(reason) : Optional.empty();
     }
 }

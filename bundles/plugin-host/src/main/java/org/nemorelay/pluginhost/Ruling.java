@@ -20,4 +20,13 @@ public record Ruling(List<Judgement> judgements) {
     public Optional<String> denial() {
         return judgements.isEmpty() ? Optional.empty() : judgements.getLast().denial();
     }
+
+    /** Why the agent's user is to be asked, by the first policy that wants that; empty where the call is denied. */
+    public Optional<String> question() {
+        return denial().isPresent()
+                ? Optional.empty()
+                : judgements.stream()
+                        .flatMap(judgement -> judgement.question().stream())
+                        .findFirst();
+    }
 }

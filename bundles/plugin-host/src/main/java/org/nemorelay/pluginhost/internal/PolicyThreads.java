@@ -132,6 +132,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
         return switch (decision) {
             case Decision.Allow() -> new Verdict.Allowed();
             case Decision.Deny(String reason) -> new Verdict.Denied(reason);
+            case Decision.Ask(String reason) -> new Verdict.Asked(reason);
             case null -> failed(new NullPointerException("the decision is null"));
         };
     }

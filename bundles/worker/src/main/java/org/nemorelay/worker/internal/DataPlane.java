@@ -216,11 +216,10 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                     "a hook of " + body.length + " bytes does not fit into the worker's memory");
             return;
         }
-        ToolGate.Answer allowed = new ToolGate.Answer(200, agent.allowAnswer());
         Snapshot snapshot = plugins.get();
         Optional<ToolCall> call = snapshot.policies().isEmpty() ? Optional.empty() : ToolGate.callOf(hook);
         if (call.isEmpty()) {
-            send(hook, body.length, Ruling.NONE, allowed, request, response, callback);
+            send(hook, body.length, Ruling.NONE, request, response, callback);
             return;
         }
         // Not on the thread that the ruling comes from: it may be a plugin's, and interrupted.
@@ -231,22 +230,14 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                                 callback.failed(failure);
                                 return;
                             }
-                            ToolGate.Answer answer = ruling.denial()
-                                    .map(reason -> ToolGate.denial(hook, reason))
-                                    .orElse(allowed);
-                            send(hook, body.length, ruling, answer, request, response, callback);
+                            send(hook, body.length, ToolGate.settled(hook, ruling), request, response, callback);
                         },
                         request.getComponents().getExecutor());
     }
 
     private void send(
-            HookPayload hook,
-            int bytes,
-            Ruling ruling,
-            ToolGate.Answer answer,
-            Request request,
-            Response response,
-            Callback callback) {
+            HookPayload hook, int bytes, Ruling ruling, Request request, Response response, Callback callback) {
+        ToolGate.Answer answer = ToolGate.answer(hook, ruling);
         CompletableFuture<Void> told = observation.hook(hook, bytes, ruling);
         if (told.isDone()) {
             Answers.json(response, callback, answer.status(), answer.body());

@@ -132,6 +132,21 @@ public final class Event {
         return object("category_profile");
     }
 
+    /** With other data; null for none. */
+    public Event withData(Object data) {
+        return with("data", data);
+    }
+
+    /** With other metadata; null for none. */
+    public Event withMetadata(Map<String, ?> metadata) {
+        return with("metadata", metadata);
+    }
+
+    /** With another category profile; null for none. */
+    public Event withCategoryProfile(Map<String, ?> profile) {
+        return with("category_profile", profile);
+    }
+
     /** The whole envelope, keys sorted at every depth. */
     public Map<String, Object> values() {
         return values;
@@ -151,6 +166,12 @@ public final class Event {
     @Override
     public String toString() {
         return kind + " " + name() + " " + uuid();
+    }
+
+    private Event with(String key, Object value) {
+        Map<String, Object> changed = new TreeMap<>(values);
+        changed.put(key, frozen(value));
+        return new Event(Collections.unmodifiableMap(changed));
     }
 
     private Optional<String> text(String key) {

@@ -6,7 +6,8 @@ import org.osgi.annotation.versioning.ConsumerType;
 /**
  * Decides whether a coding agent may make a tool call, asked through the agent's hook before the call is made (plugins.md
  * 5). All policies must agree: the first denial stands, in the order of {@link #priority()}, and those behind it are not
- * asked.
+ * asked. A question ({@link Decision.Ask}) stands where nobody denies. The relay writes the decision in the agent's own
+ * schema.
  *
  * <p>It fails closed. A policy that throws, that completes its stage exceptionally or with {@code null}, or that has not
  * decided after 5 seconds denies the call, and the reason names the plugin. Policies share 15 seconds for one call,

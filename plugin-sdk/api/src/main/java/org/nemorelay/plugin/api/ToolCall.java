@@ -46,6 +46,11 @@ public record ToolCall(Agent agent, String event, String tool, Optional<String> 
         return JsonObject.of(input instanceof Map<?, ?> ? input : Map.of(), "input");
     }
 
+    /** The hook in its agent's own terms. */
+    public HookEvent hook() {
+        return HookEvent.of(agent, event, payload);
+    }
+
     /** Leaves the arguments out: they may hold secrets. */
     @Override
     public String toString() {

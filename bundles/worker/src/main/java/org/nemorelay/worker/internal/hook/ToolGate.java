@@ -1,11 +1,15 @@
 package org.nemorelay.worker.internal.hook;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.Judgement;
+import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.HookAgent;
 
 /**
@@ -35,13 +39,62 @@ public final class ToolGate {
         };
     }
 
+    /** The ruling as the agent can carry it out: where it cannot be told to ask its user, a question is a denial. */
+    public static Ruling settled(HookPayload hook, Ruling ruling) {
+        if (ruling.question().isEmpty() || asks(hook) || permission(hook)) {
+            return ruling;
+        }
+        List<Judgement> judgements = new ArrayList<>();
+        for (Judgement judgement : ruling.judgements()) {
+            if (judgement.question().isPresent()) {
+                judgements.add(new Judgement(
+                        judgement.plugin(),
+                        judgement.begun(),
+                        judgement.ended(),
+                        new Judgement.Verdict.Denied(judgement.question().get())));
+                break;
+            }
+            judgements.add(judgement);
+        }
+        return new Ruling(judgements);
+    }
+
+    /** What the hook is answered. */
+    public static Answer answer(HookPayload hook, Ruling ruling) {
+        if (ruling.denial().isPresent()) {
+            return denial(hook, ruling.denial().get());
+        }
+        if (ruling.question().isPresent() && asks(hook)) {
+            return new Answer(
+                    200,
+                    Json.write(Json.object(
+                            "continue",
+                            true,
+                            "hookSpecificOutput",
+                            Json.object(
+                                    "hookEventName", "PreToolUse",
+                                    "permissionDecision", "ask",
+                                    "permissionDecisionReason",
+                                            ruling.question().get()))));
+        }
+        return new Answer(200, hook.agent().allowAnswer());
+    }
+
+    private static boolean asks(HookPayload hook) {
+        return hook.agent() == HookAgent.CLAUDE_CODE && hook.eventWord().equals("pretooluse");
+    }
+
+    /** The agent is about to ask already. */
+    private static boolean permission(HookPayload hook) {
+        return hook.agent() != HookAgent.PI && hook.eventWord().equals("permissionrequest");
+    }
+
     /**
      * Stops the call. Codex and Claude Code are asked for permission in a form of its own; any other gate is the hook
      * process's to close, which the status tells it to do. Codex drops a whole answer for one key that it does not know.
      */
-    public static Answer denial(HookPayload hook, String reason) {
-        boolean permission = hook.eventWord().equals("permissionrequest");
-        if (!permission || hook.agent() == HookAgent.PI) {
+    private static Answer denial(HookPayload hook, String reason) {
+        if (!permission(hook)) {
             return new Answer(
                     403,
                     Json.write(Map.of(

@@ -481,6 +481,8 @@ final class SessionEvents {
     private static Map<String, Object> outcome(Judgement.Verdict verdict) {
         return switch (verdict) {
             case Judgement.Verdict.Allowed() -> Map.of("allowed", true, "rejected", false);
+            case Judgement.Verdict.Asked(String reason) ->
+                Map.of("allowed", true, "rejected", false, "asked", true, "question", reason);
             case Judgement.Verdict.Denied(String reason) ->
                 Map.of("allowed", false, "rejected", true, "rejection_reason", reason);
             case Judgement.Verdict.Failed(String reason) -> Map.of("allowed", false, "error", reason);

@@ -1,0 +1,139 @@
+package org.nemorelay.plugin.api;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The headers of a request or response: ordered, names in any case, a name as often as it came. Immutable.
+ *
+ * <p>A request's hold no credentials (plugins.md 1.6): those reach the provider unseen, unless a plugin sets a header of
+ * the same name.
+ */
+public final class HeaderMap {
+    /** One header. */
+    public record Header(String name, String value) {
+        public Header {
+            if (name.isEmpty() || !name.chars().allMatch(HeaderMap::tokenCharacter)) {
+                throw new IllegalArgumentException("\"" + name + "\" is no header name");
+            }
+            if (value.chars().anyMatch(c -> c < 0x20 && c != '\t' || c == 0x7f || c > 0xff)) {
+                throw new IllegalArgumentException("the value of header " + name + " holds a control character");
+            }
+        }
+
+        /** Leaves the value out: it may be a secret. */
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private static final HeaderMap EMPTY = new HeaderMap(List.of());
+
+    private final List<Header> headers;
+
+    private HeaderMap(List<Header> headers) {
+        this.headers = headers;
+    }
+
+    public static HeaderMap of() {
+        return EMPTY;
+    }
+
+    public static HeaderMap of(List<Header> headers) {
+        return new HeaderMap(List.copyOf(headers));
+    }
+
+    /** In their order. */
+    public List<Header> list() {
+        return headers;
+    }
+
+    /** The first value of a name. */
+    public Optional<String> first(String name) {
+        for (Header header : headers) {
+            if (header.name().equalsIgnoreCase(name)) {
+                return Optional.of(header.value());
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Every value of a name, in order. */
+    public List<String> all(String name) {
+        return headers.stream()
+                .filter(header -> header.name().equalsIgnoreCase(name))
+                .map(Header::value)
+                .toList();
+    }
+
+    public boolean has(String name) {
+        return first(name).isPresent();
+    }
+
+    /** The names in lower case, sorted. */
+    public Set<String> names() {
+        Set<String> names = new TreeSet<>();
+        headers.forEach(header -> names.add(header.name().toLowerCase(Locale.ROOT)));
+        return names;
+    }
+
+    /** With exactly one header of the name: in the place of the first one, or last. */
+    public HeaderMap with(String name, String value) {
+        Header replacement = new Header(name, value);
+        List<Header> changed = new ArrayList<>(headers.size() + 1);
+        boolean placed = false;
+        for (Header header : headers) {
+            if (!header.name().equalsIgnoreCase(name)) {
+                changed.add(header);
+            } else if (!placed) {
+                changed.add(replacement);
+                placed = true;
+            }
+        }
+        if (!placed) {
+            changed.add(replacement);
+        }
+        return new HeaderMap(changed);
+    }
+
+    /** With one header more, last. */
+    public HeaderMap adding(String name, String value) {
+        List<Header> changed = new ArrayList<>(headers);
+        changed.add(new Header(name, value));
+        return new HeaderMap(changed);
+    }
+
+    /** Without any header of the name. */
+    public HeaderMap without(String name) {
+        return has(name)
+                ? new HeaderMap(headers.stream()
+                        .filter(header -> !header.name().equalsIgnoreCase(name))
+                        .toList())
+                : this;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof HeaderMap map && headers.equals(map.headers);
+    }
+
+    @Override
+    public int hashCode() {
+        return headers.hashCode();
+    }
+
+    /** The names alone. */
+    @Override
+    public String toString() {
+        return headers.toString();
+    }
+
+    private static boolean tokenCharacter(int c) {
+        return c > 0x20 && c < 0x7f && "\"(),/:;<=>?@[\\]{}".indexOf(c) < 0;
+    }
+}
