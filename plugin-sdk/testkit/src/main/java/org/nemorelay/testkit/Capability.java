@@ -10,6 +10,8 @@ public enum Capability {
     OWN_DELIVERY_THREADS,
     /** Files go by way of a store. Lacking: staging to the store is {@code NotServedException}. */
     OBJECT_STORE,
+    /** A backend and a server are found by their node. Lacking: by their address, whatever the node. */
+    ROUTES_BY_NODE,
     /** The rig can cut the carrier's link. Lacking: a carrier without one that could break. */
     LINK_CAN_BREAK
 }

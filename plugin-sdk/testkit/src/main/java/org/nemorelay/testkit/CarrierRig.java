@@ -1,8 +1,10 @@
 package org.nemorelay.testkit;
 
+import java.nio.channels.ByteChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.Exchange;
@@ -39,9 +41,24 @@ public interface CarrierRig extends AutoCloseable {
         throw new TestAbortedException("this rig has no raw exchange");
     }
 
-    /** Has a backend served at a node; two nodes may use one address. */
+    /** The address of the rig's backends; nobody is there unless the test serves one. */
+    default String backendAddress() {
+        return "127.0.0.1:50051";
+    }
+
+    /** The address of the rig's own servers of nodes. */
+    default String serverAddress() {
+        return "127.0.0.1:50050";
+    }
+
+    /** Has a backend served at a node; where a carrier routes by node, two nodes may use one address. */
     default Registration serveBackend(String nodeId, String address, BackendService service) {
         return peer().endpoints().backend(nodeId, address, service);
+    }
+
+    /** Has connections served as a node's own server does. */
+    default Registration serveConnections(String nodeId, Consumer<ByteChannel> connection) {
+        return peer().endpoints().server(nodeId, connection);
     }
 
     /** Has the files below {@code root} served as a node does. */

@@ -22,15 +22,13 @@ import org.nemorelay.seams.dial.ModelProber.Finding;
 
 /** Clients to backends and probes (distributed-seams 7). */
 public abstract class DialConformance extends Conformance {
-    private static final String ADDRESS = "127.0.0.1:50051";
-
     @Override
     final Seam seam() {
         return Seam.DIAL;
     }
 
     private BackendClient client(String nodeId, boolean parallel) {
-        return rig().here().backendClients().newClient(nodeId, ADDRESS, parallel);
+        return rig().here().backendClients().newClient(nodeId, rig().backendAddress(), parallel);
     }
 
     private static BackendService named(String name) {
@@ -57,7 +55,7 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void aUnaryCallReturnsItsReply() {
-        try (Registration _ = rig().serveBackend("n", ADDRESS, named("n"));
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), named("n"));
                 BackendClient client = client("n", true)) {
             assertEquals("n:hi", text(client.call(Context.background(), "Predict", bytes("hi"))));
         }
@@ -65,7 +63,7 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void aStreamComesInOrderToItsEnd() {
-        try (Registration _ = rig().serveBackend("n", ADDRESS, named("n"));
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), named("n"));
                 BackendClient client = client("n", true);
                 BackendClient.Call call = client.open(Context.background(), "PredictStream")) {
             call.send(bytes("200"));
@@ -79,7 +77,7 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void bothWaysStream() {
-        try (Registration _ = rig().serveBackend("n", ADDRESS, named("n"));
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), named("n"));
                 BackendClient client = client("n", true);
                 BackendClient.Call call = client.open(Context.background(), "Forward")) {
             for (int i = 0; i < 3; i++) {
@@ -93,7 +91,7 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void anotherStatusIsTheBackendsOwnAnswer() {
-        try (Registration _ = rig().serveBackend("n", ADDRESS, named("n"));
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), named("n"));
                 BackendClient client = client("n", true)) {
             RefusedException refused = assertThrows(
                     RefusedException.class, () -> client.call(Context.background(), "Nothing", new byte[0]));
@@ -113,7 +111,7 @@ public abstract class DialConformance extends Conformance {
     @Test
     void aBackendThatGoesAwayEndsItsCallsAsUnreachable() {
         CountDownLatch started = new CountDownLatch(1);
-        Registration serving = rig().serveBackend("n", ADDRESS, (method, exchange) -> {
+        Registration serving = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> {
             started.countDown();
             exchange.next();
         });
@@ -129,7 +127,7 @@ public abstract class DialConformance extends Conformance {
     void theDeadlineEndsACall() {
         try (Registration _ = rig().serveBackend(
                                 "n",
-                                ADDRESS,
+                                rig().backendAddress(),
                                 (method, exchange) -> exchange.next()
                                         .flatMap(first -> exchange.next())
                                         .ifPresent(exchange::send));
@@ -146,7 +144,7 @@ public abstract class DialConformance extends Conformance {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch told = new CountDownLatch(1);
         Context.Cancellable context = Context.background().cancellable();
-        try (Registration _ = rig().serveBackend("n", ADDRESS, (method, exchange) -> {
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> {
                     started.countDown();
                     try {
                         exchange.next();
@@ -165,8 +163,9 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void twoNodesWithOneAddressAreTwoBackends() {
-        try (Registration _ = rig().serveBackend("one", ADDRESS, named("one"));
-                Registration _ = rig().serveBackend("other", ADDRESS, named("other"));
+        needs(Capability.ROUTES_BY_NODE);
+        try (Registration _ = rig().serveBackend("one", rig().backendAddress(), named("one"));
+                Registration _ = rig().serveBackend("other", rig().backendAddress(), named("other"));
                 BackendClient toOne = client("one", true);
                 BackendClient toOther = client("other", true)) {
             assertEquals("one:x", text(toOne.call(Context.background(), "Predict", bytes("x"))));
@@ -179,7 +178,7 @@ public abstract class DialConformance extends Conformance {
         AtomicInteger now = new AtomicInteger();
         AtomicInteger peak = new AtomicInteger();
         AtomicInteger done = new AtomicInteger();
-        try (Registration _ = rig().serveBackend("n", ADDRESS, (method, exchange) -> {
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> {
                     peak.accumulateAndGet(now.incrementAndGet(), Math::max);
                     byte[] request = exchange.next().orElseThrow();
                     now.decrementAndGet();
@@ -199,7 +198,7 @@ public abstract class DialConformance extends Conformance {
 
     @Test
     void closingAClientEndsItsCalls() {
-        try (Registration _ = rig().serveBackend("n", ADDRESS, (method, exchange) -> exchange.next())) {
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> exchange.next())) {
             BackendClient client = client("n", true);
             BackendClient.Call call = client.open(Context.background(), "Forward");
             client.close();
@@ -210,26 +209,27 @@ public abstract class DialConformance extends Conformance {
     @Test
     void aProbeTellsAliveBusyAndUnreachable() {
         assertEquals(Finding.UNREACHABLE, probe());
-        try (Registration _ = rig().serveBackend("n", ADDRESS, named("n"))) {
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), named("n"))) {
             assertEquals(Finding.ALIVE, probe());
         }
-        try (Registration _ =
-                rig().serveBackend("n", ADDRESS, (method, exchange) -> exchange.send(bytes("\n\u0004sick")))) {
+        try (Registration _ = rig().serveBackend(
+                        "n", rig().backendAddress(), (method, exchange) -> exchange.send(bytes("\n\u0004sick")))) {
             assertEquals(Finding.UNREACHABLE, probe());
         }
-        try (Registration _ = rig().serveBackend("n", ADDRESS, (method, exchange) -> {
+        try (Registration _ = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> {
             throw new RefusedException("RESOURCE_EXHAUSTED", "later");
         })) {
             assertEquals(Finding.BUSY, probe());
         }
         CountDownLatch release = new CountDownLatch(1);
-        try (Registration _ = rig().serveBackend("n", ADDRESS, (method, exchange) -> Await.latch(release))) {
+        try (Registration _ =
+                rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> Await.latch(release))) {
             assertEquals(Finding.BUSY, probe(), "no answer in time is proof of life");
             release.countDown();
         }
     }
 
     private Finding probe() {
-        return rig().here().prober().probe(Context.background(), "n", ADDRESS);
+        return rig().here().prober().probe(Context.background(), "n", rig().backendAddress());
     }
 }

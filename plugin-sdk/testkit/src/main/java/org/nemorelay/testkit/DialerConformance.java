@@ -18,10 +18,8 @@ import org.nemorelay.seams.NoDialerException;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.carrier.Seam;
 
-/** Connections to a node's own server, for carriers that route by node (distributed-seams 7). */
+/** Connections to a node's own server (distributed-seams 7). */
 public abstract class DialerConformance extends Conformance {
-    private static final String ADDRESS = "127.0.0.1:50050";
-
     @Override
     final Seam seam() {
         return Seam.DIAL;
@@ -46,7 +44,7 @@ public abstract class DialerConformance extends Conformance {
     }
 
     private ByteChannel dial(String nodeId) {
-        return rig().here().dialers().dialerFor(nodeId).dial(Context.background(), ADDRESS);
+        return rig().here().dialers().dialerFor(nodeId).dial(Context.background(), rig().serverAddress());
     }
 
     private static byte[] read(ByteChannel channel, int length) throws IOException {
@@ -59,7 +57,7 @@ public abstract class DialerConformance extends Conformance {
     void bytesGoBothWays() throws IOException {
         byte[] sent = new byte[300_000];
         new Random(3).nextBytes(sent);
-        try (Registration _ = rig().peer().endpoints().server("n", echo(new AtomicInteger()));
+        try (Registration _ = rig().serveConnections("n", echo(new AtomicInteger()));
                 ByteChannel connection = dial("n")) {
             Thread writer = Thread.ofVirtual().start(() -> {
                 try {
@@ -75,15 +73,17 @@ public abstract class DialerConformance extends Conformance {
 
     @Test
     void aNodeWithoutADialerIsAnErrorOfItsOwn() {
+        needs(Capability.ROUTES_BY_NODE);
         assertThrows(NoDialerException.class, () -> rig().here().dialers().dialerFor("unknown"));
     }
 
     @Test
     void nodesWithOneAddressKeepTheirConnections() throws IOException {
+        needs(Capability.ROUTES_BY_NODE);
         AtomicInteger one = new AtomicInteger();
         AtomicInteger other = new AtomicInteger();
-        try (Registration _ = rig().peer().endpoints().server("one", echo(one));
-                Registration _ = rig().peer().endpoints().server("other", echo(other));
+        try (Registration _ = rig().serveConnections("one", echo(one));
+                Registration _ = rig().serveConnections("other", echo(other));
                 ByteChannel toOne = dial("one")) {
             toOne.write(ByteBuffer.wrap(bytes("x")));
             assertEquals("x", text(read(toOne, 1)));
@@ -95,7 +95,7 @@ public abstract class DialerConformance extends Conformance {
     @Test
     void forgettingANodeClosesItsConnectionsAndTheNextDialIsANewOne() throws IOException {
         AtomicInteger connections = new AtomicInteger();
-        try (Registration _ = rig().peer().endpoints().server("n", echo(connections))) {
+        try (Registration _ = rig().serveConnections("n", echo(connections))) {
             ByteChannel first = dial("n");
             first.write(ByteBuffer.wrap(bytes("x")));
             assertEquals("x", text(read(first, 1)));

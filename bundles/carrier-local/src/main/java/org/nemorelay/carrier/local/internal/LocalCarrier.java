@@ -12,6 +12,7 @@ import org.nemorelay.seams.carrier.ExchangeAgentControl;
 import org.nemorelay.seams.carrier.ExchangeCommandSender;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.HealthProber;
+import org.nemorelay.seams.carrier.MemoryDial;
 import org.nemorelay.seams.carrier.Seam;
 import org.nemorelay.seams.carrier.StoreFileStager;
 import org.nemorelay.seams.carrier.WorkRoutes;
@@ -48,7 +49,7 @@ public final class LocalCarrier implements Carrier {
     private final NodeCommandSender commands;
     private final AgentControl agentControl;
     private final AgentRpcServer agentRpcServer;
-    private final LocalDial dial;
+    private final MemoryDial dial;
     private final ModelProber prober;
     private final FolderStore store = new FolderStore();
     private final FileStager stager;
@@ -71,7 +72,7 @@ public final class LocalCarrier implements Carrier {
         this.commands = new ExchangeCommandSender(bus, timeouts, faults);
         this.agentControl = new ExchangeAgentControl(bus);
         this.agentRpcServer = LocalControlServer.agentRpc(bus, faults);
-        this.dial = new LocalDial(faults);
+        this.dial = new MemoryDial(MemoryDial.Routing.NODE_AND_ADDRESS, faults);
         this.prober = new HealthProber(dial);
         this.stager = new StoreFileStager(store, bus, timeouts, faults);
     }

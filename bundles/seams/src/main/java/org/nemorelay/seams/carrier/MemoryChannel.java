@@ -1,4 +1,4 @@
-package org.nemorelay.carrier.local.internal;
+package org.nemorelay.seams.carrier;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -7,14 +7,14 @@ import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
 
 /** One end of an in-memory connection; reads and writes block, closing either end ends both. */
-final class LocalChannel implements ByteChannel {
+final class MemoryChannel implements ByteChannel {
     record Pair(ByteChannel near, ByteChannel far) {}
 
     private final BytePipe in;
     private final BytePipe out;
     private volatile boolean open = true;
 
-    private LocalChannel(BytePipe in, BytePipe out) {
+    private MemoryChannel(BytePipe in, BytePipe out) {
         this.in = in;
         this.out = out;
     }
@@ -22,7 +22,7 @@ final class LocalChannel implements ByteChannel {
     static Pair pair() {
         BytePipe one = new BytePipe();
         BytePipe other = new BytePipe();
-        return new Pair(new LocalChannel(one, other), new LocalChannel(other, one));
+        return new Pair(new MemoryChannel(one, other), new MemoryChannel(other, one));
     }
 
     @Override

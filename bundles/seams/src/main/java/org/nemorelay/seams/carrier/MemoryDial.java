@@ -1,4 +1,4 @@
-package org.nemorelay.carrier.local.internal;
+package org.nemorelay.seams.carrier;
 
 import java.io.IOException;
 import java.nio.channels.ByteChannel;
@@ -15,32 +15,48 @@ import org.nemorelay.seams.RefusedException;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.UnreachableException;
-import org.nemorelay.seams.carrier.Faults;
-import org.nemorelay.seams.carrier.SerialBackendClient;
 import org.nemorelay.seams.dial.BackendClient;
 import org.nemorelay.seams.dial.BackendClientFactory;
 import org.nemorelay.seams.dial.BackendService;
 import org.nemorelay.seams.dial.NodeEndpoints;
 import org.nemorelay.seams.dial.WorkerDialers;
 
-/** Both halves of dialling within one process, kept by node: two nodes may have the same address. */
-final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoints {
+/**
+ * Both halves of dialling within one process, for carriers that lead to a node themselves: two nodes may have the same
+ * address. Safe for any thread.
+ */
+public final class MemoryDial implements BackendClientFactory, WorkerDialers, NodeEndpoints {
     private record Place(String nodeId, String address) {}
 
-    private record Backend(BackendService service, Set<LocalCall> calls) {}
+    private record Backend(BackendService service, Set<MemoryCall> calls) {}
 
     private final Faults faults;
     private final Map<Place, Backend> backends = new ConcurrentHashMap<>();
     private final Map<String, Consumer<ByteChannel>> servers = new ConcurrentHashMap<>();
     private final Map<String, Set<ByteChannel>> connections = new ConcurrentHashMap<>();
 
-    LocalDial(Faults faults) {
+    private final Routing routing;
+
+    /** What finds a backend. */
+    public enum Routing {
+        /** The node, and the address at it. */
+        NODE_AND_ADDRESS,
+        /** The node alone, as a tunnel that ends at one backend does. */
+        NODE
+    }
+
+    public MemoryDial(Routing routing, Faults faults) {
+        this.routing = routing;
         this.faults = faults;
+    }
+
+    private Place place(String nodeId, String address) {
+        return new Place(nodeId, routing == Routing.NODE ? "its backend" : address);
     }
 
     @Override
     public Registration backend(String nodeId, String address, BackendService service) {
-        Place place = new Place(nodeId, address);
+        Place place = place(nodeId, address);
         Backend backend = new Backend(service, ConcurrentHashMap.newKeySet());
         backends.put(place, backend);
         return () -> {
@@ -60,7 +76,7 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
 
     @Override
     public BackendClient newClient(String nodeId, String address, boolean parallel) {
-        BackendClient client = new LocalClient(new Place(nodeId, address));
+        BackendClient client = new MemoryClient(place(nodeId, address));
         return parallel ? client : new SerialBackendClient(client);
     }
 
@@ -88,7 +104,7 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
         if (server == null) {
             throw new UnreachableException("the server of node " + nodeId + " has gone");
         }
-        LocalChannel.Pair pair = LocalChannel.pair();
+        MemoryChannel.Pair pair = MemoryChannel.pair();
         Set<ByteChannel> open = connections.computeIfAbsent(nodeId, node -> ConcurrentHashMap.newKeySet());
         open.add(pair.near());
         Thread.ofVirtual().name("server of node " + nodeId).start(() -> {
@@ -120,7 +136,8 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
         }
     }
 
-    void close() {
+    /** Ends every connection and call. */
+    public void close() {
         List.copyOf(connections.keySet()).forEach(this::forgetNode);
         backends.values()
                 .forEach(backend -> backend.calls()
@@ -130,11 +147,11 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
         servers.clear();
     }
 
-    private final class LocalClient implements BackendClient {
+    private final class MemoryClient implements BackendClient {
         private final Place place;
-        private final Set<LocalCall> own = ConcurrentHashMap.newKeySet();
+        private final Set<MemoryCall> own = ConcurrentHashMap.newKeySet();
 
-        private LocalClient(Place place) {
+        private MemoryClient(Place place) {
             this.place = place;
         }
 
@@ -156,26 +173,26 @@ final class LocalDial implements BackendClientFactory, WorkerDialers, NodeEndpoi
             if (backend == null) {
                 throw new UnreachableException("nothing serves " + place.address() + " at node " + place.nodeId());
             }
-            LocalCall call = new LocalCall(method, context, List.of(own, backend.calls()));
+            MemoryCall call = new MemoryCall(method, context, List.of(own, backend.calls()));
             call.start(backend.service(), faults);
             return call;
         }
 
         @Override
         public void close() {
-            own.forEach(LocalCall::close);
+            own.forEach(MemoryCall::close);
         }
     }
 
     /** One running call, in the sets of those who may end it. */
-    private static final class LocalCall implements BackendClient.Call {
+    private static final class MemoryCall implements BackendClient.Call {
         private final String method;
         private final MessagePipe up;
         private final MessagePipe down;
-        private final List<Set<LocalCall>> owners;
+        private final List<Set<MemoryCall>> owners;
         private final Registration cancel;
 
-        private LocalCall(String method, Context context, List<Set<LocalCall>> owners) {
+        private MemoryCall(String method, Context context, List<Set<MemoryCall>> owners) {
             this.method = method;
             this.up = new MessagePipe(method, context);
             this.down = new MessagePipe(method, context);

@@ -1,4 +1,4 @@
-package org.nemorelay.carrier.local.internal;
+package org.nemorelay.seams.carrier;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
