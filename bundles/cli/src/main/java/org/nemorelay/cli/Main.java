@@ -5,7 +5,6 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
 import org.nemorelay.cli.internal.Commands;
 import org.nemorelay.cli.internal.Failures;
@@ -13,6 +12,7 @@ import org.nemorelay.cli.internal.Status;
 import org.nemorelay.cli.internal.TokenEnsure;
 import org.nemorelay.cli.internal.demo.DemoCommand;
 import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.LogConfiguration;
 import org.nemorelay.hook.HookMain;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.launcher.RoleLauncher;
@@ -22,7 +22,7 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.Version;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.LogSettings;
-import org.nemorelay.telemetry.StderrEventLog;
+import org.nemorelay.telemetry.ProcessEventLog;
 
 /** Entry point of {@code nemo-relay}. Exit status 0 for success, 2 for wrong usage, 1 for any other failure (relay-daemon 1.8). */
 public final class Main {
@@ -85,8 +85,12 @@ public final class Main {
             case "daemon worker" -> {
                 return role("worker", command);
             }
-            case "daemon hook" -> HookMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
-            case "daemon mcp" -> McpMain.run(command.rest().toArray(String[]::new), logging(command.flags()));
+            case "daemon hook" -> HookMain.run(command.rest().toArray(String[]::new), environment, hookLog(command));
+            case "daemon mcp" ->
+                McpMain.run(
+                        command.rest().toArray(String[]::new),
+                        environment,
+                        LogConfiguration.resolve(command.flags(), environment));
             case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
             case "daemon tls-certificate" ->
                 out.print(StateFolder.of(environment).hookTlsIdentity().pem());
@@ -109,7 +113,8 @@ public final class Main {
     }
 
     private int role(String role, Commands.Run command) {
-        try (StderrEventLog log = StderrEventLog.asynchronous(LogSettings.fromEnvironment(logging(command.flags())))) {
+        LogSettings settings = LogConfiguration.resolve(command.flags(), environment);
+        try (ProcessEventLog log = ProcessEventLog.asynchronous(settings)) {
             try {
                 return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
             } catch (RelayException e) {
@@ -135,22 +140,14 @@ public final class Main {
         return Path.of(home);
     }
 
-    /** The environment with what the flags say about logging; they decide alone where they are given (plugins 3). */
-    private Map<String, String> logging(Map<String, String> flags) {
-        String level = flags.get("log-level");
-        String format = flags.get("log-stderr-format");
-        if (level == null && format == null) {
-            return environment;
+    /** A mistake in the settings of the log must not turn a hook that fails closed into one that does not. */
+    private ProcessEventLog hookLog(Commands.Run command) {
+        try {
+            return ProcessEventLog.synchronous(LogConfiguration.resolve(command.flags(), environment));
+        } catch (RelayException e) {
+            ProcessEventLog log = ProcessEventLog.synchronous(LogSettings.DEFAULT);
+            log.log(EventLog.Level.ERROR, "nemo_relay.logging", "logging_misconfigured", e.getMessage());
+            return log;
         }
-        Map<String, String> decided = new HashMap<>(environment);
-        decided.remove(LogSettings.LEVEL_VARIABLE);
-        decided.remove(LogSettings.FORMAT_VARIABLE);
-        if (level != null) {
-            decided.put(LogSettings.LEVEL_VARIABLE, level);
-        }
-        if (format != null) {
-            decided.put(LogSettings.FORMAT_VARIABLE, format);
-        }
-        return decided;
     }
 }

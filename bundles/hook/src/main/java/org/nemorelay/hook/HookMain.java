@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.nemorelay.hook.internal.HookOptions;
 import org.nemorelay.hook.internal.HookRun;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.ProcessEventLog;
 
 /** Entry point of {@code nemo-relay daemon hook}. Every tool call waits for it: it loads as little as it can. */
 public final class HookMain {
@@ -21,11 +22,15 @@ public final class HookMain {
 
     /** Runs the hook and ends the process: 0 delivered, answered locally or failed open, 2 denied, failed closed or wrong usage. */
     public static void main(String[] arguments) {
-        run(arguments, System.getenv());
+        run(arguments, System.getenv(), Optional.empty());
     }
 
-    /** The same with an environment of the caller's. */
-    public static void run(String[] arguments, Map<String, String> environment) {
+    /** The same with an environment and a log of the caller's. */
+    public static void run(String[] arguments, Map<String, String> environment, ProcessEventLog log) {
+        run(arguments, environment, Optional.of(log));
+    }
+
+    private static void run(String[] arguments, Map<String, String> environment, Optional<ProcessEventLog> log) {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         FileOutputStream out = new FileOutputStream(FileDescriptor.out);
         Optional<HookOptions> options;
@@ -41,7 +46,7 @@ public final class HookMain {
             Runtime.getRuntime().halt(0);
             return;
         }
-        HookRun run = new HookRun(options.get(), environment, new FileInputStream(FileDescriptor.in), out, err);
+        HookRun run = new HookRun(options.get(), environment, log, new FileInputStream(FileDescriptor.in), out, err);
         Thread deadline = new Thread(new Deadline(run), "deadline");
         deadline.setDaemon(true);
         deadline.start();

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +55,7 @@ class HookRunTest {
         return new HookRun(
                 HookOptions.parse(arguments).orElseThrow(),
                 environment,
+                Optional.empty(),
                 in,
                 out,
                 new PrintStream(err, true, StandardCharsets.UTF_8));

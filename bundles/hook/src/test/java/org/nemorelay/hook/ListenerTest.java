@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
@@ -67,6 +68,7 @@ class ListenerTest {
                         HookOptions.parse(new String[] {"claude", "--daemon-address", url})
                                 .orElseThrow(),
                         environment,
+                        Optional.empty(),
                         new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
                         out,
                         new PrintStream(err, true, StandardCharsets.UTF_8))

@@ -12,7 +12,7 @@ import org.nemorelay.mcp.internal.McpOptions;
 import org.nemorelay.mcp.internal.McpProcess;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.LogSettings;
-import org.nemorelay.telemetry.StderrEventLog;
+import org.nemorelay.telemetry.ProcessEventLog;
 
 /**
  * {@code nemo-relay daemon mcp}: a plain program without a framework, because a harness waits for it. Standard output
@@ -27,11 +27,21 @@ public final class McpMain {
 
     /** Serves until the input ends or a signal comes (0), or until it cannot go on (1); 2 for wrong usage. Ends the JVM. */
     public static void main(String[] arguments) {
-        run(arguments, System.getenv());
+        Map<String, String> environment = System.getenv();
+        LogSettings logging;
+        try {
+            logging = LogSettings.DEFAULT.with(environment);
+        } catch (RelayException e) {
+            new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8)
+                    .println("nemo-relay daemon mcp: " + e.getMessage());
+            Runtime.getRuntime().halt(FAILED);
+            return;
+        }
+        run(arguments, environment, logging);
     }
 
-    /** The same with an environment of the caller's; workers that it starts have that of this process. */
-    public static void run(String[] arguments, Map<String, String> environment) {
+    /** The same with an environment and a log of the caller's; workers that it starts have those of this process. */
+    public static void run(String[] arguments, Map<String, String> environment, LogSettings logging) {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         Optional<McpOptions> options;
         try {
@@ -57,7 +67,7 @@ public final class McpMain {
                     Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel()),
                     out,
                     err,
-                    StderrEventLog.synchronous(LogSettings.fromEnvironment(environment)),
+                    ProcessEventLog.synchronous(logging),
                     Runtime.getRuntime()::halt);
         } catch (RelayException e) {
             err.println("nemo-relay daemon mcp: " + e.getMessage());

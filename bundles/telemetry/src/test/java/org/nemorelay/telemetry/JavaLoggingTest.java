@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.logging.LogManager;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
@@ -21,8 +22,8 @@ class JavaLoggingTest {
 
     @Test
     void thirdPartyLinesBecomeEvents() {
-        StderrEventLog log =
-                StderrEventLog.synchronous(new LogSettings(EventLog.Level.WARN, LogSettings.Format.HUMAN), out);
+        ProcessEventLog log = ProcessEventLog.synchronous(
+                new LogSettings(EventLog.Level.WARN, true, LogSettings.Format.HUMAN, List.of()), out);
         JavaLogging.install(log);
         Logger logger = Logger.getLogger("org.example.Third");
         logger.info("hidden");
@@ -36,8 +37,8 @@ class JavaLoggingTest {
 
     @Test
     void librariesNeverSpeakBelowWarningSinceTheirDebugLinesHoldSecrets() {
-        StderrEventLog log =
-                StderrEventLog.synchronous(new LogSettings(EventLog.Level.TRACE, LogSettings.Format.HUMAN), out);
+        ProcessEventLog log = ProcessEventLog.synchronous(
+                new LogSettings(EventLog.Level.TRACE, true, LogSettings.Format.HUMAN, List.of()), out);
         JavaLogging.install(log);
         Logger logger = Logger.getLogger("org.example.Third");
         logger.setLevel(java.util.logging.Level.ALL);
@@ -48,10 +49,10 @@ class JavaLoggingTest {
 
     @Test
     void theLevelIsCutAtTheLoggerSoThatHiddenLinesCostNothing() {
-        StderrEventLog log = StderrEventLog.synchronous(LogSettings.DEFAULT, out);
+        ProcessEventLog log = ProcessEventLog.synchronous(LogSettings.DEFAULT, out);
         JavaLogging.install(log);
         assertFalse(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.WARNING));
-        log.configure(new LogSettings(EventLog.Level.TRACE, LogSettings.Format.HUMAN));
+        log.configure(new LogSettings(EventLog.Level.TRACE, true, LogSettings.Format.HUMAN, List.of()));
         JavaLogging.install(log);
         assertTrue(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.WARNING));
         assertFalse(Logger.getLogger("org.example.Third").isLoggable(java.util.logging.Level.FINE));

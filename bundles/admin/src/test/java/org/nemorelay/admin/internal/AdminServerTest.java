@@ -29,7 +29,7 @@ import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.LogSettings;
-import org.nemorelay.telemetry.StderrEventLog;
+import org.nemorelay.telemetry.ProcessEventLog;
 
 class AdminServerTest {
     private static final Duration TIME = Duration.ofSeconds(20);
@@ -63,7 +63,7 @@ class AdminServerTest {
     }
 
     private AdminServer open(Path path) throws IOException {
-        return AdminServer.open(path, me, verbs, StderrEventLog.synchronous(LogSettings.DEFAULT));
+        return AdminServer.open(path, me, verbs, ProcessEventLog.synchronous(LogSettings.DEFAULT));
     }
 
     private RelayException failure(String verb) {
@@ -105,7 +105,8 @@ class AdminServerTest {
     void anotherUserIsRefused() throws IOException {
         UserPrincipal nobody =
                 folder.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
-        try (AdminServer _ = AdminServer.open(socket, nobody, verbs, StderrEventLog.synchronous(LogSettings.DEFAULT))) {
+        try (AdminServer _ =
+                AdminServer.open(socket, nobody, verbs, ProcessEventLog.synchronous(LogSettings.DEFAULT))) {
             assertEquals(FailureKind.UNAUTHORIZED, failure("echo").kind());
         }
     }
@@ -129,7 +130,7 @@ class AdminServerTest {
         Map<String, AdminVerb> others = new HashMap<>();
         Path other = folder.resolve("admin-2.sock");
         try (AdminServer _ = open(socket);
-                AdminServer _ = AdminServer.open(other, me, others, StderrEventLog.synchronous(LogSettings.DEFAULT))) {
+                AdminServer _ = AdminServer.open(other, me, others, ProcessEventLog.synchronous(LogSettings.DEFAULT))) {
             new AdminClient(socket).call("echo", Map.of(), TIME);
             assertThrows(RelayException.class, () -> new AdminClient(other).call("echo", Map.of(), TIME));
         }

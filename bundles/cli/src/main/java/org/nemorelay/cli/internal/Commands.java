@@ -46,7 +46,6 @@ public final class Commands {
 
     /** Options of the stock program that this one has not, and what stands in for them. */
     private static final Map<String, String> UNSUPPORTED = Map.of(
-            "--log-config-path", "set [daemon.logging] in config.toml, or --log-level and --log-stderr-format",
             "--tls-cert", NO_TLS_LISTENER,
             "--tls-key", NO_TLS_LISTENER);
 
@@ -73,13 +72,14 @@ public final class Commands {
                         BYTES))
                 .addOption(choice("--log-level", "LEVEL", "error, warn, info, debug or trace", LEVELS))
                 .addOption(choice("--log-stderr-format", "FORMAT", "human or jsonl", FORMATS))
-                .addOption(unsupported("--log-config-path"))
+                .addOption(
+                        value("--log-config-path", "FILE", "Take logging from this TOML file's [logging] alone", ANY))
                 .addOption(flag("Print version", "-V", "--version"));
         root.usageMessage()
                 .footer(
                         "",
                         "Base URLs, limits and logging are also taken from the environment (NEMO_RELAY_OPENAI_BASE_URL, ...,",
-                        "NEMO_RELAY_LOG, NEMO_RELAY_LOG_STDERR_FORMAT), the user's config.toml and /etc/nemo-relay/config.toml.",
+                        "NEMO_RELAY_LOG, NEMO_RELAY_LOG_STDERR, NEMO_RELAY_LOG_STDERR_FORMAT, NEMO_RELAY_LOG_CONFIG_PATH), the user's config.toml and /etc/nemo-relay/config.toml.",
                         "",
                         "New here? `nemo-relay demo` shows one request and one hook travel the whole way, and how to connect an agent.",
                         "`nemo-relay COMMAND --help` tells the options of a command.");
@@ -236,6 +236,11 @@ public final class Commands {
         }
         if (flags.containsKey("pass-through") && flags.containsKey("require-worker")) {
             throw refused("the argument '--pass-through' cannot be used with '--require-worker'");
+        }
+        for (String word : List.of("log-level", "log-stderr-format")) {
+            if (flags.containsKey("log-config-path") && flags.containsKey(word)) {
+                throw refused("the argument '--log-config-path' cannot be used with '--" + word + "'");
+            }
         }
         if (last.commandSpec().name().equals(HELP)) {
             path.removeLast();

@@ -80,7 +80,7 @@ class CommandsTest {
                     daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <URL>': non-loopback daemon addresses must use https
                     --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>': possible values are error, warn, info, debug, trace
                     daemon --tls-cert a --tls-key b                        | the argument '--tls-cert' is not supported by this version: the daemon has no TLS listener yet; let a proxy end TLS and name its URL by --advertise-address
-                    --log-config-path /x daemon                            | the argument '--log-config-path' is not supported by this version: set [daemon.logging] in config.toml, or --log-level and --log-stderr-format
+                    --log-config-path /x.toml --log-level info daemon      | the argument '--log-config-path' cannot be used with '--log-level'
                     completion                                             | the required argument '<SHELL>' was not provided
                     completion tcsh                                        | invalid value 'tcsh' for '<SHELL>': possible values are bash, zsh, fish
                     --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <BYTES>': the limit must be a positive integer

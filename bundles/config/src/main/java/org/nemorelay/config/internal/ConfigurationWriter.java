@@ -14,7 +14,7 @@ import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 import org.nemorelay.telemetry.JavaLogging;
 import org.nemorelay.telemetry.ProcessControl;
-import org.nemorelay.telemetry.StderrEventLog;
+import org.nemorelay.telemetry.ProcessEventLog;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
@@ -49,12 +49,17 @@ public final class ConfigurationWriter {
         this.context = context;
         try {
             RoleConfiguration configuration = RoleConfiguration.resolve(options);
-            configuration.logging().ifPresent(settings -> {
-                if (log instanceof StderrEventLog stderr) {
-                    stderr.configure(settings);
-                    JavaLogging.install(log);
-                }
-            });
+            if (log instanceof ProcessEventLog own) {
+                own.configure(configuration.logging());
+                JavaLogging.install(log);
+            }
+            log.log(
+                    Level.INFO,
+                    "nemo_relay.logging",
+                    "logging_initialized",
+                    "Operational logging initialized",
+                    "file_sink_count",
+                    configuration.logging().files().size());
             for (String note : configuration.notes()) {
                 log.log(Level.WARN, TARGET, "configuration_ignored", note);
             }

@@ -18,15 +18,12 @@ import org.nemorelay.telemetry.LogSettings;
  * nothing. Every failure is {@link FailureKind#CONFIGURATION} and names its place.
  *
  * @param pids the properties of each Configuration Admin PID
- * @param logging what the files say about logging, where flags and environment leave it to them
+ * @param logging what the process logs from now on
  * @param plugins the planned plugins; empty where the role runs none
  * @param notes one line for each thing that is tolerated yet has no effect
  */
 record RoleConfiguration(
-        Map<String, Map<String, Object>> pids,
-        Optional<LogSettings> logging,
-        Optional<Plugins> plugins,
-        List<String> notes) {
+        Map<String, Map<String, Object>> pids, LogSettings logging, Optional<Plugins> plugins, List<String> notes) {
 
     private static final String CONFIG_FILE = "config.toml";
 
@@ -72,7 +69,8 @@ record RoleConfiguration(
         return switch (options.role()) {
             case "daemon" -> daemon(options);
             case "worker" -> worker(options);
-            default -> new RoleConfiguration(Map.of(), Optional.empty(), Optional.empty(), List.of());
+            default ->
+                new RoleConfiguration(Map.of(), logging(options, new Layers(), "logging"), Optional.empty(), List.of());
         };
     }
 
@@ -106,10 +104,7 @@ record RoleConfiguration(
                         "max_tokens_per_identity", integer(layers, "daemon.max_tokens_per_identity")));
         shared(layers, pids);
         return new RoleConfiguration(
-                Map.copyOf(pids),
-                logging(options, layers, "daemon.logging", notes),
-                Optional.empty(),
-                List.copyOf(notes));
+                Map.copyOf(pids), logging(options, layers, "daemon.logging"), Optional.empty(), List.copyOf(notes));
     }
 
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
@@ -150,7 +145,7 @@ record RoleConfiguration(
         Path plugins = options.systemFolder().resolve(Plugins.FILE);
         return new RoleConfiguration(
                 Map.copyOf(pids),
-                logging(options, layers, "logging", notes),
+                logging(options, layers, "logging"),
                 Optional.of(TomlFile.read(plugins)
                         .map(file -> Plugins.read(file, notes::add))
                         .orElse(Plugins.NONE)),
@@ -221,25 +216,8 @@ record RoleConfiguration(
                                         .orElseThrow()));
     }
 
-    /** Flags or environment decide alone where they speak at all; otherwise the files do (plugins 3). */
-    private static Optional<LogSettings> logging(
-            LaunchOptions options, Layers layers, String section, List<String> notes) {
-        layers.merged().forEach((name, setting) -> {
-            if (name.equals(section + ".sinks.0.path") || name.equals(section + ".stderr_enabled")) {
-                notes.add(setting.origin() + ": ignored: events go to standard error only");
-            }
-        });
-        boolean decided = options.flag("log-level").isPresent()
-                || options.flag("log-stderr-format").isPresent()
-                || LogSettings.inEnvironment(options.environment());
-        Optional<Object> level = layers.value(section + ".level");
-        Optional<Object> format = layers.value(section + ".stderr_format");
-        if (decided || level.isEmpty() && format.isEmpty()) {
-            return Optional.empty();
-        }
-        return Optional.of(new LogSettings(
-                level.map(name -> LogSettings.level((String) name)).orElse(LogSettings.DEFAULT.level()),
-                format.map(name -> LogSettings.format((String) name)).orElse(LogSettings.DEFAULT.format())));
+    private static LogSettings logging(LaunchOptions options, Layers layers, String section) {
+        return LogSources.resolve(options.flags(), options.environment(), layers.merged(), section);
     }
 
     private static int checkedInt(String source, SettingType type, Optional<String> text, long otherwise) {

@@ -2,6 +2,8 @@ package org.nemorelay.config.internal;
 
 import static org.nemorelay.config.internal.SettingType.*;
 
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,9 @@ final class Schema {
 
     private record Sections(Section each) implements Node {}
 
+    /** The files of a log: tables that are told apart by their path, so that layers lay keys over the same file's keys. */
+    static final String SINKS = "sinks";
+
     private static final Section LOGGING = new Section(
             true,
             Map.of(
@@ -34,8 +39,8 @@ final class Schema {
                     "stderr_enabled",
                     new Leaf(FLAG),
                     "flush_interval_millis",
-                    new Leaf(POSITIVE),
-                    "sinks",
+                    new Leaf(UNSIGNED),
+                    SINKS,
                     new Sections(new Section(
                             true,
                             Map.of(
@@ -134,13 +139,27 @@ final class Schema {
         if (!(value instanceof TomlValue.Array array)) {
             throw Failures.at(value.position(), name(name) + " must be an array of tables, it is " + value.kind());
         }
-        int index = 0;
         for (TomlValue item : array.items()) {
-            List<String> itemName = append(name, Integer.toString(index++));
             if (!(item instanceof TomlValue.Table table)) {
-                throw Failures.at(item.position(), name(itemName) + " must be a table, it is " + item.kind());
+                throw Failures.at(item.position(), name(name) + " must hold tables, not " + item.kind());
             }
-            check(table, each, itemName, settings, notes);
+            Map<String, Setting> keys = new TreeMap<>();
+            check(table, each, name, keys, notes);
+            Setting path = keys.get(String.join(".", name) + ".path");
+            if (path == null) {
+                throw Failures.at(item.position(), "[[" + String.join(".", name) + "]] requires path");
+            }
+            String file = resolved(path);
+            keys.forEach((key, setting) ->
+                    settings.put(String.join(".", name) + "." + file + key.substring(key.lastIndexOf('.')), setting));
+        }
+    }
+
+    private static String resolved(Setting path) {
+        try {
+            return Path.of((String) path.value()).toAbsolutePath().normalize().toString();
+        } catch (InvalidPathException e) {
+            throw Failures.of(path.origin() + ": this is no path");
         }
     }
 

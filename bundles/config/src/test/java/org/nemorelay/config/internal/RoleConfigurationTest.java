@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -206,19 +206,15 @@ class RoleConfigurationTest {
     }
 
     @Test
-    void loggingComesFromFilesUnlessFlagsOrEnvironmentSpeak() throws IOException {
+    void eachRoleHasItsOwnLoggingSection() throws IOException {
         write(
                 "home/etc/config.toml",
                 "[logging]\nlevel = \"warn\"\n[daemon.logging]\nlevel = \"debug\"\nstderr_format = \"jsonl\"\n");
+        write("user/nemo-relay/config.toml", "[logging]\nlevel = \"trace\"\n");
         assertEquals(
-                Optional.of(new LogSettings(Level.DEBUG, LogSettings.Format.JSONL)),
+                new LogSettings(Level.DEBUG, true, LogSettings.Format.JSONL, List.of()),
                 resolve("daemon").logging());
-        assertEquals(Optional.of(new LogSettings(Level.WARN, LogSettings.Format.HUMAN)), worker().logging());
-        environment.put("NEMO_RELAY_LOG", "info");
-        assertEquals(Optional.empty(), worker().logging());
-        environment.remove("NEMO_RELAY_LOG");
-        flags.put("log-level", "info");
-        assertEquals(Optional.empty(), resolve("daemon").logging());
+        assertEquals(new LogSettings(Level.WARN, true, LogSettings.Format.HUMAN, List.of()), worker().logging());
     }
 
     @Test

@@ -36,8 +36,8 @@ class SchemaTest {
                     [logging]\\nlevel = "loud"                         | config.toml:2:1: [logging] level must be "error", "warn", "info", "debug" or "trace"
                     [logging]\\nfile = "x"                             | config.toml:2:1: [logging] "file" is not a known key; known: flush_interval_millis, level, sinks, stderr_enabled, stderr_format
                     [daemon.logging]\\nstderr_format = "xml"           | config.toml:2:1: [daemon.logging] stderr_format must be "human" or "jsonl"
-                    [[logging.sinks]]\\nqueue_capacity = 9000          | config.toml:2:1: [logging.sinks.0] queue_capacity must be an integer from 1 through 8192
-                    [[logging.sinks]]\\ncolour = 1                     | config.toml:2:1: [logging.sinks.0] "colour" is not a known key; known: format, level, max_file_size_bytes, path, queue_capacity, retained_files
+                    [[logging.sinks]]\\nqueue_capacity = 9000          | config.toml:2:1: [logging.sinks] queue_capacity must be an integer from 1 through 8192
+                    [[logging.sinks]]\\ncolour = 1                     | config.toml:2:1: [logging.sinks] "colour" is not a known key; known: format, level, max_file_size_bytes, path, queue_capacity, retained_files
                     [agents.emacs]\\ncommand = "x"                     | config.toml:1:1: [agents] "emacs" is not a known key; known: claude, codex, pi
                     [daemon]\\nport = 0                                | config.toml:2:1: [daemon] port must be an integer from 1 through 65535
                     """)

@@ -18,7 +18,7 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.telemetry.EventLog.Level;
 import org.nemorelay.telemetry.LogSettings;
-import org.nemorelay.telemetry.StderrEventLog;
+import org.nemorelay.telemetry.ProcessEventLog;
 
 /**
  * One hook from standard input to the daemon and its answer to standard output (relay-daemon 0.1, 8). {@link #run} does
@@ -44,10 +44,17 @@ public final class HookRun {
     private final AtomicBoolean told = new AtomicBoolean();
 
     private volatile byte[] payload;
-    private StderrEventLog log;
+    private ProcessEventLog log;
 
+    /** @param log empty for one that heeds the environment and is made when it is needed */
     public HookRun(
-            HookOptions options, Map<String, String> environment, InputStream in, OutputStream out, PrintStream err) {
+            HookOptions options,
+            Map<String, String> environment,
+            Optional<ProcessEventLog> log,
+            InputStream in,
+            OutputStream out,
+            PrintStream err) {
+        this.log = log.orElse(null);
         this.options = options;
         this.environment = environment;
         this.in = in;
@@ -219,14 +226,14 @@ public final class HookRun {
 
     /** The log is made when something is to be said: most hooks have nothing to say. */
     private void log(Level level, String target, String event, String message, Object... fields) {
-        if (level == Level.ERROR || environment.containsKey(LogSettings.LEVEL_VARIABLE)) {
+        if (log != null || level == Level.ERROR || environment.containsKey(LogSettings.LEVEL_VARIABLE)) {
             log().log(level, target, event, message, fields);
         }
     }
 
-    private synchronized StderrEventLog log() {
+    private synchronized ProcessEventLog log() {
         if (log == null) {
-            log = StderrEventLog.synchronous(logSettings(), err);
+            log = ProcessEventLog.synchronous(logSettings(), err);
         }
         return log;
     }
@@ -234,7 +241,7 @@ public final class HookRun {
     /** A wrong word in a variable must not turn a hook that fails closed into one that does not. */
     private LogSettings logSettings() {
         try {
-            return LogSettings.fromEnvironment(environment);
+            return LogSettings.DEFAULT.with(environment);
         } catch (RelayException e) {
             return LogSettings.DEFAULT;
         }

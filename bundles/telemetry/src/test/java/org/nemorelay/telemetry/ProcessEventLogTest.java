@@ -9,13 +9,14 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.telemetry.EventLog.Level;
 
-class StderrEventLogTest {
-    private static final LogSettings INFO = new LogSettings(Level.INFO, LogSettings.Format.HUMAN);
+class ProcessEventLogTest {
+    private static final LogSettings INFO = new LogSettings(Level.INFO, true, LogSettings.Format.HUMAN, List.of());
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
@@ -25,7 +26,7 @@ class StderrEventLogTest {
 
     @Test
     void synchronousLogHasWrittenWhenItReturns() {
-        try (StderrEventLog log = StderrEventLog.synchronous(INFO, out)) {
+        try (ProcessEventLog log = ProcessEventLog.synchronous(INFO, out)) {
             log.log(Level.WARN, "t", "e", "hello");
             assertTrue(text().endsWith("WARN root=" + text().substring(35, 43) + " target=t event=e hello\n"), text());
         }
@@ -33,11 +34,11 @@ class StderrEventLogTest {
 
     @Test
     void levelAndFormatCanChange() {
-        try (StderrEventLog log = StderrEventLog.synchronous(INFO, out)) {
+        try (ProcessEventLog log = ProcessEventLog.synchronous(INFO, out)) {
             assertFalse(log.enabled(Level.DEBUG));
             log.log(Level.DEBUG, "t", "", "hidden");
             assertEquals("", text());
-            log.configure(new LogSettings(Level.DEBUG, LogSettings.Format.JSONL));
+            log.configure(new LogSettings(Level.DEBUG, true, LogSettings.Format.JSONL, List.of()));
             log.log(Level.DEBUG, "t", "", "shown");
             assertTrue(text().startsWith("{\"event\":\"\",") && text().contains("shown"), text());
         }
@@ -45,7 +46,7 @@ class StderrEventLogTest {
 
     @Test
     void asynchronousLogKeepsOrderAndFlushWaits() {
-        try (StderrEventLog log = StderrEventLog.asynchronous(INFO, out, 10_000)) {
+        try (ProcessEventLog log = ProcessEventLog.asynchronous(INFO, out, 10_000)) {
             for (int i = 0; i < 5_000; i++) {
                 log.log(Level.INFO, "t", "", "m" + i);
             }
@@ -75,7 +76,7 @@ class StderrEventLogTest {
                 out.write(bytes, offset, length);
             }
         };
-        try (StderrEventLog log = StderrEventLog.asynchronous(INFO, slow, 2)) {
+        try (ProcessEventLog log = ProcessEventLog.asynchronous(INFO, slow, 2)) {
             log.log(Level.INFO, "t", "", "first");
             Assertions.assertTimeoutPreemptively(Duration.ofSeconds(10), () -> blocked.await());
             for (int i = 0; i < 5; i++) {
@@ -96,18 +97,18 @@ class StderrEventLogTest {
                 throw new IOException("Broken pipe");
             }
         };
-        try (StderrEventLog log = StderrEventLog.asynchronous(INFO, gone, 4)) {
+        try (ProcessEventLog log = ProcessEventLog.asynchronous(INFO, gone, 4)) {
             log.log(Level.ERROR, "t", "", "m");
             log.flush();
         }
-        try (StderrEventLog log = StderrEventLog.synchronous(INFO, gone)) {
+        try (ProcessEventLog log = ProcessEventLog.synchronous(INFO, gone)) {
             log.log(Level.ERROR, "t", "", "m");
         }
     }
 
     @Test
     void eventsAfterCloseAreStillWritten() {
-        StderrEventLog log = StderrEventLog.asynchronous(INFO, out, 4);
+        ProcessEventLog log = ProcessEventLog.asynchronous(INFO, out, 4);
         log.close();
         log.log(Level.ERROR, "t", "", "late");
         assertTrue(text().endsWith("late\n"));
