@@ -21,8 +21,9 @@ public interface PluginPlan {
      * One component.
      *
      * @param required what the file says; empty where it leaves the choice to the kind's default
+     * @param sha256 the only digest that the bundle's file may have, in lower-case hexadecimal digits
      */
-    record Component(String kind, Optional<Boolean> required, Position position) {}
+    record Component(String kind, Optional<Boolean> required, Optional<String> sha256, Position position) {}
 
     List<Component> components();
 

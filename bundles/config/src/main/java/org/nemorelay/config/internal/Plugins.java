@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.internal.TomlValue.Scalar;
 
@@ -19,7 +20,9 @@ final class Plugins implements PluginPlan {
     static final String FILE = "plugins.toml";
     static final Plugins NONE = new Plugins(List.of(), Map.of(), Map.of());
 
-    private static final Set<String> COMPONENT_KEYS = new TreeSet<>(List.of("config", "enabled", "kind", "required"));
+    private static final Set<String> COMPONENT_KEYS =
+            new TreeSet<>(List.of("config", "enabled", "kind", "required", "sha256"));
+    private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
     private static final Set<String> POLICY_KEYS = Set.of("unknown_component", "unknown_field", "unsupported_value");
 
     private final List<Component> components;
@@ -77,7 +80,7 @@ final class Plugins implements PluginPlan {
                 throw Failures.at(table.position(), "config must be a table, it is " + table.kind());
             }
             if (enabled) {
-                components.add(new Component(kind, required, component.position()));
+                components.add(new Component(kind, required, sha256(component), component.position()));
                 configurations.put(kind, Collections.unmodifiableMap(config.values));
                 positions.put(kind, config.positions);
             }
@@ -141,6 +144,16 @@ final class Plugins implements PluginPlan {
             case Scalar(Boolean flag, Position _) -> Optional.of(flag);
             case TomlValue other ->
                 throw Failures.at(other.position(), key + " must be true or false, it is " + other.kind());
+        };
+    }
+
+    private static Optional<String> sha256(TomlValue.Table component) {
+        return switch (component.entries().get("sha256")) {
+            case null -> Optional.empty();
+            case Scalar(String digest, Position _)
+            when SHA256.matcher(digest).matches() -> Optional.of(digest.toLowerCase(Locale.ROOT));
+            case TomlValue other ->
+                throw Failures.at(other.position(), "sha256 must be the file's SHA-256 as 64 hexadecimal digits");
         };
     }
 

@@ -42,8 +42,16 @@ class PluginsTest {
                 """);
         assertEquals(
                 List.of(
-                        new Component("observability", Optional.empty(), new Position("plugins.toml", 2, 1)),
-                        new Component("tool_policy", Optional.of(false), new Position("plugins.toml", 7, 1))),
+                        new Component(
+                                "observability",
+                                Optional.empty(),
+                                Optional.empty(),
+                                new Position("plugins.toml", 2, 1)),
+                        new Component(
+                                "tool_policy",
+                                Optional.of(false),
+                                Optional.empty(),
+                                new Position("plugins.toml", 7, 1))),
                 plugins.components());
         assertEquals(Map.of(), plugins.configuration("observability"));
         assertEquals(List.of(), notes);
@@ -111,7 +119,7 @@ class PluginsTest {
                     [[components]]\\nkind = "a"\\nconfig.x = [1, "a"]               | plugins.toml:3:1: config key x must be an array of one type of value
                     [[components]]\\nkind = "a"\\nconfig.x = 1\\nconfig.X = 2       | plugins.toml:4:1: config key X differs from x in case or dots only
                     [policy]\\nunknown_field = "maybe"                              | plugins.toml:2:1: [policy] unknown_field must be "ignore", "warn" or "error"
-                    [policy]\\nunknown_field = "error"\\n[[components]]\\nkind = "a"\\nx = 1 | plugins.toml:5:1: "x" is not a known key of component "a"; known: config, enabled, kind, required
+                    [policy]\\nunknown_field = "error"\\n[[components]]\\nkind = "a"\\nx = 1 | plugins.toml:5:1: "x" is not a known key of component "a"; known: config, enabled, kind, required, sha256
                     """)
     void badFilesStopTheStart(String toml, String message) {
         RelayException failure = assertThrows(RelayException.class, () -> read(toml.replace("\\n", "\n")));

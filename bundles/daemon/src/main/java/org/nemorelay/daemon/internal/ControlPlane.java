@@ -1,7 +1,6 @@
 package org.nemorelay.daemon.internal;
 
 import java.nio.ByteBuffer;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +33,7 @@ final class ControlPlane implements AutoCloseable {
     private final ControlThread thread;
     private final Sessions sessions;
     private final Effects effects;
+    private final PluginReports plugins;
     private final SessionCommands commands;
     private final Registrations registrations;
 
@@ -61,7 +61,8 @@ final class ControlPlane implements AutoCloseable {
         Generations generations = new Generations(state, log);
         effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock));
         Publications publications = new Publications(broker, thread, sessions, generations, effects, probe, log);
-        commands = new SessionCommands(broker, thread, sessions, effects, publications);
+        plugins = new PluginReports(broker, sessions, log);
+        commands = new SessionCommands(broker, thread, sessions, effects, publications, plugins);
         registrations = new Registrations(broker, handshake, proofs, ids, thread, sessions, effects, grants, log);
     }
 
@@ -111,13 +112,7 @@ final class ControlPlane implements AutoCloseable {
 
     /** What the workers said of their plugins, by worker. Blocks for two seconds at most. */
     Map<String, List<PluginReport>> plugins() {
-        return thread.ask(() -> {
-            Map<String, List<PluginReport>> all = new LinkedHashMap<>();
-            sessions.workers.values().stream()
-                    .sorted((a, b) -> a.id.compareTo(b.id))
-                    .forEach(worker -> all.put(worker.id, worker.plugins));
-            return all;
-        });
+        return thread.ask(plugins::all);
     }
 
     // ---- from the sockets, on their threads

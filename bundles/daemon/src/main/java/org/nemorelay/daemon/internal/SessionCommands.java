@@ -18,14 +18,21 @@ final class SessionCommands {
     private final Sessions sessions;
     private final Effects effects;
     private final Publications publications;
+    private final PluginReports plugins;
 
     SessionCommands(
-            Broker broker, ControlThread thread, Sessions sessions, Effects effects, Publications publications) {
+            Broker broker,
+            ControlThread thread,
+            Sessions sessions,
+            Effects effects,
+            Publications publications,
+            PluginReports plugins) {
         this.broker = broker;
         this.thread = thread;
         this.sessions = sessions;
         this.effects = effects;
         this.publications = publications;
+        this.plugins = plugins;
     }
 
     void acknowledge(ControlSocket socket, String requestId, String acknowledged) {
@@ -147,7 +154,7 @@ final class SessionCommands {
                 }
             }
             case SessionPayload.ReportPlugins report -> {
-                ((ControlSession.Worker) session).plugins = report.plugins();
+                plugins.said((ControlSession.Worker) session, report.plugins());
                 Replies.succeed(socket, session, requestId, new ReplyBody.Empty());
             }
             case SessionPayload.Ready _ -> publications.ready(socket, (ControlSession.Worker) session, requestId);

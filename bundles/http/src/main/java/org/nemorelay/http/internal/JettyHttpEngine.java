@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.eclipse.jetty.client.AbstractHttpClientTransport;
@@ -23,7 +22,6 @@ import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.HttpClientTransportOverHTTP2;
 import org.eclipse.jetty.io.ArrayByteBufferPool;
 import org.eclipse.jetty.io.ByteBufferPool;
-import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -81,10 +79,10 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         https = new Https(environment);
         threads.setName("http");
         threads.setDaemon(true);
-        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared));
+        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector());
         overHttp1.setInitializeConnections(false);
         http1 = client(overHttp1, UpstreamClient.NO_CAP, UpstreamClient.POOL_IDLE);
-        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector(this::shared)));
+        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector()));
         overHttp2.setConnectionPoolFactory(
                 destination -> new MultiplexConnectionPool(destination, H2_CONNECTIONS, H2_STREAMS));
         h2c = client(overHttp2, H2_CONNECTIONS, UpstreamClient.POOL_IDLE);
@@ -106,16 +104,8 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         return http2;
     }
 
-    /** The selector of a listener, where there is one: see {@link RelayConnector}. */
-    private Optional<SelectorManager> shared() {
-        for (JettyListener listener : listeners) {
-            return Optional.of(listener.selectors());
-        }
-        return Optional.empty();
-    }
-
-    private UpstreamConnector connector(Supplier<Optional<SelectorManager>> shared) {
-        UpstreamConnector connector = new UpstreamConnector(shared);
+    private UpstreamConnector connector() {
+        UpstreamConnector connector = new UpstreamConnector();
         connector.setSelectors(1);
         connector.setExecutor(threads);
         connector.setScheduler(scheduler);
@@ -240,8 +230,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
             try {
                 SslContextFactory.Client tls = new StrictTls();
                 TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
-                // Of its own: a handshake takes long, and nobody else's bytes should wait for it.
-                UpstreamConnector connector = connector(Optional::empty);
+                UpstreamConnector connector = connector();
                 UpstreamClient made = client(
                         new SecureTransport(connector, http2(connector)),
                         UpstreamClient.NO_CAP,

@@ -11,7 +11,6 @@ import java.util.function.Function;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.RateControl;
-import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -92,11 +91,6 @@ final class JettyListener implements HttpListener {
     @Override
     public int port() {
         return connector.getLocalPort();
-    }
-
-    /** Its selector; upstream connections may live there too, and end with it. */
-    SelectorManager selectors() {
-        return connector.getSelectorManager();
     }
 
     @Override

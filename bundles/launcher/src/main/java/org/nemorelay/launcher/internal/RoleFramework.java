@@ -85,6 +85,8 @@ public final class RoleFramework {
                 SYSTEM_PACKAGES + "," + ABSENT_PACKAGES,
                 (given, own) -> own + "," + given);
         configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
+        // An updated plugin starts beside the one that it replaces.
+        configuration.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
         // Plugins have level 1: on a stop the role's bundles end first, and plugins take what they send until then.
         configuration.put(FelixConstants.BUNDLE_STARTLEVEL_PROP, ROLE_START_LEVEL);
         configuration.put(Constants.FRAMEWORK_BEGINNING_STARTLEVEL, ROLE_START_LEVEL);

@@ -5,14 +5,12 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.jar.JarFile;
-import java.util.jar.Manifest;
-import java.util.zip.ZipException;
 
-/** The plugin folders of a worker and the checks that a file passes before the framework sees it. */
+/** The plugin folders of a worker: what lies in them, and whether it is the administrator's alone. */
 final class PluginFiles {
     private static final int OTHERS_MAY_WRITE = 0022;
 
@@ -29,34 +27,48 @@ final class PluginFiles {
         return folders;
     }
 
-    /** A file in a plugin folder and, where it must not be used, the reason. */
-    record Candidate(Path file, Optional<String> refusal) {}
+    /** By what a file is known to have changed. */
+    record Stat(long size, FileTime modified, Object inode) {}
 
-    /** The jars of both folders in the order of their names; a folder that must not be used stands for all its files. */
-    List<Candidate> scan() {
-        List<Candidate> candidates = new ArrayList<>();
-        for (Path folder : folders) {
-            List<Path> jars = new ArrayList<>();
-            Optional<String> refusal = list(folder, jars);
-            jars.sort(null);
-            if (refusal.isPresent()) {
-                candidates.add(new Candidate(folder, refusal));
-            } else {
-                jars.forEach(jar -> candidates.add(new Candidate(jar, refusalOf(jar))));
-            }
-        }
-        return candidates;
+    /** What lies in a plugin folder. */
+    sealed interface Entry {
+        Path file();
+
+        /** A jar that may be read. */
+        record Jar(Path file, Stat stat) implements Entry {}
+
+        /** What must not be used, and why; a folder stands for all that is in it. */
+        record Refused(Path file, String reason) implements Entry {}
+
+        /** What nobody takes for a plugin. */
+        record Ignored(Path file, String reason) implements Entry {}
     }
 
-    private Optional<String> list(Path folder, List<Path> jars) {
+    /** Both folders, each in the order of its names. */
+    List<Entry> look() {
+        List<Entry> entries = new ArrayList<>();
+        for (Path folder : folders) {
+            List<Path> files = new ArrayList<>();
+            Optional<String> refusal = list(folder, files);
+            files.sort(null);
+            if (refusal.isPresent()) {
+                entries.add(new Entry.Refused(folder, refusal.get()));
+            } else {
+                files.forEach(file -> entries.add(entry(file)));
+            }
+        }
+        return entries;
+    }
+
+    private Optional<String> list(Path folder, List<Path> files) {
         if (!Files.exists(folder)) {
             return Optional.empty();
         }
         try {
             Optional<String> refusal = foreign(folder);
             if (refusal.isEmpty()) {
-                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jar")) {
-                    files.forEach(jars::add);
+                try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
+                    all.forEach(files::add);
                 }
             }
             return refusal;
@@ -65,22 +77,33 @@ final class PluginFiles {
         }
     }
 
-    private Optional<String> refusalOf(Path jar) {
+    private Entry entry(Path file) {
+        if (!file.getFileName().toString().endsWith(".jar")) {
+            return new Entry.Ignored(file, "ignored: its name does not end with .jar");
+        }
         try {
             // A link is as good as the file it names and the folder which that file is in.
-            Path real = jar.toRealPath();
+            Path real = file.toRealPath();
+            if (!Files.isRegularFile(real)) {
+                return new Entry.Refused(file, "is not a file, put the plugin's jar in its place");
+            }
             Optional<String> refusal = foreign(real).or(() -> unchecked(real.getParent()));
-            return refusal.isPresent() ? refusal : unusable(real);
+            return refusal.isPresent() ? new Entry.Refused(file, refusal.get()) : new Entry.Jar(file, stat(real));
         } catch (IOException e) {
-            return Optional.of("cannot be read (" + reason(e) + "), make it readable or remove it");
+            return new Entry.Refused(file, "cannot be read (" + reason(e) + "), make it readable or remove it");
         }
+    }
+
+    private static Stat stat(Path file) throws IOException {
+        var attributes = Files.readAttributes(file, java.nio.file.attribute.BasicFileAttributes.class);
+        return new Stat(attributes.size(), attributes.lastModifiedTime(), String.valueOf(attributes.fileKey()));
     }
 
     private Optional<String> unchecked(Path folder) {
         try {
             return foreign(folder).map(reason -> "lies in a folder that " + reason);
         } catch (IOException e) {
-            return Optional.of("its folder cannot be read (" + reason(e) + ")");
+            return Optional.of("lies in a folder that cannot be read (" + reason(e) + ")");
         }
     }
 
@@ -99,25 +122,7 @@ final class PluginFiles {
         return Optional.empty();
     }
 
-    /** Why a jar is no bundle. */
-    private static Optional<String> unusable(Path jar) {
-        try (JarFile content = new JarFile(jar.toFile())) {
-            Manifest manifest = content.getManifest();
-            if (manifest == null) {
-                return Optional.of("has no manifest, build it as an OSGi bundle");
-            }
-            if (manifest.getMainAttributes().getValue("Bundle-SymbolicName") == null) {
-                return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName");
-            }
-            return Optional.empty();
-        } catch (ZipException e) {
-            return Optional.of("is not a whole jar (" + e.getMessage() + "), copy it again");
-        } catch (IOException e) {
-            return Optional.of("cannot be read (" + reason(e) + "), copy it again");
-        }
-    }
-
-    private static String reason(IOException e) {
+    static String reason(IOException e) {
         return e instanceof FileSystemException file && file.getReason() != null
                 ? file.getReason()
                 : e.getClass().getSimpleName();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.Bundle;
@@ -22,6 +23,9 @@ import org.osgi.util.tracker.ServiceTrackerCustomizer;
 final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginServices.Runner> {
     /** How long a service that goes away may take for what it was given. */
     private static final long CLOSE_MILLIS = 5000;
+
+    /** How many services of one plugin may be in use. */
+    static final int MAX_SERVICES = 64;
 
     private final BundleContext context;
     private final EventLog log;
@@ -65,8 +69,12 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
         tracker.close();
     }
 
-    synchronized List<H> serving() {
-        return services.values().stream().flatMap(Optional::stream).toList();
+    /** The services of the bundles that are to be seen. */
+    synchronized List<H> serving(Predicate<Bundle> shown) {
+        return services.entrySet().stream()
+                .filter(entry -> shown.test(entry.getKey().getBundle()))
+                .flatMap(entry -> entry.getValue().stream())
+                .toList();
     }
 
     /** Whether all services of a bundle, if it has any, are among those that serve. */
@@ -78,6 +86,10 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
 
     @Override
     public Runner addingService(ServiceReference<S> reference) {
+        if (!count(reference.getBundle())) {
+            // Each would get a thread; the host refuses the whole plugin.
+            return null;
+        }
         set(reference, Optional.empty());
         return starter.start(
                 name(reference),
@@ -110,6 +122,13 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
             Thread.currentThread().interrupt();
         }
         context.ungetService(reference);
+    }
+
+    private synchronized boolean count(Bundle bundle) {
+        return services.keySet().stream()
+                        .filter(reference -> bundle.equals(reference.getBundle()))
+                        .count()
+                < MAX_SERVICES;
     }
 
     private synchronized void set(ServiceReference<S> reference, Optional<H> handle) {

@@ -8,15 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Dictionary;
 import java.util.HashMap;
-import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -24,6 +24,8 @@ import java.util.zip.ZipEntry;
 import org.apache.felix.framework.FrameworkFactory;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.PluginPlan.Component;
+import org.nemorelay.config.PluginPlan.Position;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.protocol.RelayException;
@@ -32,12 +34,11 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.launch.Framework;
-import org.osgi.service.cm.Configuration;
 import org.osgi.service.cm.ConfigurationAdmin;
 import org.osgi.service.component.runtime.ServiceComponentRuntime;
 
 /** A plugin host in a real framework with Declarative Services and Configuration Admin, over folders of made-up plugins. */
-final class HostUnderTest implements PluginPlan {
+final class HostUnderTest {
     private static final String SHARED =
             "org.osgi.service.component;version=1.5,org.osgi.service.component.runtime;version=1.5,"
                     + "org.osgi.service.component.runtime.dto;version=1.5,org.osgi.service.cm;version=1.6,"
@@ -48,6 +49,7 @@ final class HostUnderTest implements PluginPlan {
     final List<String> log = new CopyOnWriteArrayList<>();
     private final List<Component> components = new ArrayList<>();
     private final Map<String, Map<String, Object>> configured = new HashMap<>();
+    private Optional<String> pin = Optional.empty();
     private final Framework framework;
     private final ConfigurationAdmin configurations;
     private PluginHostComponent host;
@@ -62,6 +64,10 @@ final class HostUnderTest implements PluginPlan {
                         folder.resolve("storage").toString(),
                         Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA,
                         SHARED,
+                        Constants.FRAMEWORK_BSNVERSION,
+                        Constants.FRAMEWORK_BSNVERSION_MULTIPLE,
+                        "felix.cm.pm",
+                        "memory",
                         "felix.log.level",
                         "0"));
         framework.start();
@@ -79,7 +85,13 @@ final class HostUnderTest implements PluginPlan {
         ServiceComponentRuntime runtime =
                 context.getService(context.getServiceReference(ServiceComponentRuntime.class));
         host = new PluginHostComponent(
-                context, new LaunchOptions("worker", home, Map.of(), Map.of()), this, runtime, new MemoryLog());
+                context,
+                new LaunchOptions("worker", home, Map.of(), Map.of()),
+                runtime,
+                configurations,
+                new MemoryLog());
+        host.setPlan(plan());
+        host.open();
         return host;
     }
 
@@ -93,16 +105,53 @@ final class HostUnderTest implements PluginPlan {
         }
     }
 
-    /** Plans a component and gives it a configuration, as the reader of plugins.toml does. */
-    HostUnderTest plan(String kind, Optional<Boolean> required, Map<String, Object> config) throws IOException {
+    /** Plans a component, as the reader of plugins.toml does. */
+    HostUnderTest plan(String kind, Optional<Boolean> required, Map<String, Object> config) {
         int line = components.size() * 10 + 1;
-        components.add(new Component(kind, required, new Position("plugins.toml", line, 1)));
+        components.add(new Component(kind, required, pin, new Position("plugins.toml", line, 1)));
         configured.put(kind, config);
-        Dictionary<String, Object> properties = new Hashtable<>(config);
-        properties.put("nemorelay.plugin.kind", kind);
-        Configuration configuration = configurations.createFactoryConfiguration(kind, "?");
-        configuration.update(properties);
         return this;
+    }
+
+    /** The digest that components planned from now on ask for. */
+    HostUnderTest pin(String sha256) {
+        pin = Optional.of(sha256);
+        return this;
+    }
+
+    /** Forgets what was planned. */
+    HostUnderTest noPlan() {
+        components.clear();
+        configured.clear();
+        return this;
+    }
+
+    /** Gives the running host what is planned by now. */
+    void replan() {
+        host.setPlan(plan());
+    }
+
+    private PluginPlan plan() {
+        return new Planned(List.copyOf(components), Map.copyOf(configured));
+    }
+
+    BundleContext context() {
+        return framework.getBundleContext();
+    }
+
+    /** Waits until a line of the log begins like this. */
+    void awaitLog(String start) throws InterruptedException {
+        await(() -> log.stream().anyMatch(line -> line.startsWith(start)), () -> start + " not in " + log);
+    }
+
+    void await(BooleanSupplier condition, Supplier<String> complaint) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(complaint.get());
+            }
+            Thread.sleep(10);
+        }
     }
 
     /** A plugin jar in a folder under the tree, its component the given class. */
@@ -134,28 +183,10 @@ final class HostUnderTest implements PluginPlan {
         return file;
     }
 
-    @Override
-    public List<Component> components() {
-        return components;
-    }
-
-    @Override
-    public Map<String, Object> configuration(String kind) {
-        return configured.getOrDefault(kind, Map.of());
-    }
-
-    @Override
-    public Optional<Position> position(String kind, String key) {
-        return components.stream()
-                .filter(component -> component.kind().equals(kind))
-                .map(component -> new Position(
-                        component.position().file(), component.position().line() + key.length(), 2))
-                .findFirst();
-    }
-
-    /** Stops the host; its plugins go on. */
+    /** Stops the host and its plugins. */
     void stopHost() throws InterruptedException {
         host.close();
+        host = null;
     }
 
     void close() throws InterruptedException, BundleException {
@@ -180,6 +211,23 @@ final class HostUnderTest implements PluginPlan {
                 .getLocation()
                 .toURI()
                 .toString();
+    }
+
+    private record Planned(List<Component> components, Map<String, Map<String, Object>> configured)
+            implements PluginPlan {
+        @Override
+        public Map<String, Object> configuration(String kind) {
+            return configured.getOrDefault(kind, Map.of());
+        }
+
+        @Override
+        public Optional<Position> position(String kind, String key) {
+            return components.stream()
+                    .filter(component -> component.kind().equals(kind))
+                    .map(component -> new Position(
+                            component.position().file(), component.position().line() + key.length(), 2))
+                    .findFirst();
+        }
     }
 
     private final class MemoryLog implements EventLog {

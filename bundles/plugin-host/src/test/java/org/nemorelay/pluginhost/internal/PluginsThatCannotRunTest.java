@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.zip.ZipEntry;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.PluginConfigException;
+import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.PluginsAreBroughtUpTest.Appending;
 
 class PluginsThatCannotRunTest {
@@ -41,12 +43,23 @@ class PluginsThatCannotRunTest {
     }
 
     @Test
-    void anUnknownKindStopsTheWorkerEvenWhenOptional() throws Exception {
-        host.plan("nope", Optional.of(false), Map.of()).start();
+    void anUnknownKindStopsTheWorker() throws Exception {
+        host.plan("nope", BY_KIND, Map.of()).start();
+        assertEquals(Optional.of(unknown()), host.failure());
+    }
+
+    @Test
+    void anUnknownKindThatIsOptionalIsNamedAndTheRestServes() throws Exception {
+        var plugins = host.plan("nope", Optional.of(false), Map.of()).start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: " + unknown());
         assertEquals(
-                Optional.of("plugins.toml:1:1: no bundle in " + host.home + "/plugins or " + host.home
-                        + "/etc/plugins provides the plugin kind \"nope\", put one there or remove the component"),
-                host.failure());
+                List.of(new PluginStatus("nope", "", PluginStatus.State.QUARANTINED, "", unknown())), plugins.status());
+    }
+
+    private String unknown() {
+        return "plugins.toml:1:1: no bundle in " + host.home + "/plugins or " + host.home
+                + "/etc/plugins provides the plugin kind \"nope\", put one there or remove the component";
     }
 
     @Test

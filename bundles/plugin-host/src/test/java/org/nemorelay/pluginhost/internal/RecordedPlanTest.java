@@ -15,7 +15,7 @@ class RecordedPlanTest {
         PluginPlan plan = new PluginPlan() {
             @Override
             public List<Component> components() {
-                return List.of(new Component("x", Optional.empty(), new Position("f", 1, 1)));
+                return List.of(new Component("x", Optional.empty(), Optional.empty(), new Position("f", 1, 1)));
             }
 
             @Override

@@ -60,6 +60,8 @@ final class Worker implements Runnable {
     private sealed interface Happening {
         record PluginsReady() implements Happening {}
 
+        record PluginsChanged() implements Happening {}
+
         record PluginsFailed(RelayException failure) implements Happening {}
 
         record Drain(long deadlineNanos) implements Happening {}
@@ -160,12 +162,22 @@ final class Worker implements Runnable {
 
     /** Returns when the plugins run, or when something else has happened that is next in the queue. */
     private void awaitPlugins() throws InterruptedException {
+        plugins.onChange(() -> happenings.add(new Happening.PluginsChanged()));
         plugins.ready()
                 .whenComplete((done, failure) -> happenings.add(
                         failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
-        switch (next()) {
+        Happening first = next();
+        while (first instanceof Happening.PluginsChanged) {
+            first = next();
+        }
+        switch (first) {
             case Happening.PluginsReady _ -> {}
-            case Happening.PluginsFailed failed -> throw failed.failure();
+            case Happening.PluginsChanged _ -> {}
+            case Happening.PluginsFailed failed -> {
+                // The reason belongs into the administrator's list too, and this worker is about to end.
+                report();
+                throw failed.failure();
+            }
             case Happening.ControlLost _ ->
                 throw new RelayException(
                         FailureKind.UNAVAILABLE,
@@ -212,6 +224,7 @@ final class Worker implements Runnable {
                         return drain(inFuture(LONGEST_DRAIN_MS), Ending.CONTROL_LOST);
                     }
                 }
+                case Happening.PluginsChanged _ -> report();
                 // Told before the ending that stopped the wait for them, or after it.
                 case Happening.PluginsReady _ -> {}
                 case Happening.PluginsFailed _ -> {}
@@ -269,10 +282,14 @@ final class Worker implements Runnable {
 
     /** The daemon probes, which opens admission, before it replies. */
     private void publish() {
-        Daemon.Link current = link.orElseThrow();
-        current.ready();
+        link.orElseThrow().ready();
+        report();
+    }
+
+    private void report() {
         try {
-            current.report(plugins.status().stream().map(Worker::report).toList());
+            link.orElseThrow()
+                    .report(plugins.status().stream().map(Worker::report).toList());
         } catch (RelayException e) {
             // What it is for is a list in `status`: the worker serves without.
             log.log(EventLog.Level.WARN, TARGET, "plugin_report_refused", e.getMessage());

@@ -137,7 +137,7 @@ public final class WorkerRole {
                 new Worker.Surroundings() {
                     @Override
                     public HttpListener listen() {
-                        return engine.listen(worker.bind(), worker.port(), server -> dataPlane);
+                        return engine.listen(worker.bind(), worker.port(), server -> new PluginUse(plugins, dataPlane));
                     }
 
                     @Override

@@ -258,8 +258,16 @@ final class WorkerLifeTest {
         }
 
         @Override
+        public void onChange(Runnable listener) {}
+
+        @Override
         public Map<String, Object> configuration() {
             return Map.of();
+        }
+
+        @Override
+        public Use enter() {
+            return () -> {};
         }
 
         @Override

@@ -1,0 +1,970 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.nemorelay.config.PluginPlan;
+import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.PluginStatus.State;
+import org.nemorelay.pluginhost.internal.PluginFiles.Entry;
+import org.nemorelay.pluginhost.internal.PluginFiles.Stat;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.hooks.resolver.ResolverHook;
+import org.osgi.framework.hooks.resolver.ResolverHookFactory;
+import org.osgi.framework.wiring.BundleCapability;
+import org.osgi.framework.wiring.BundleRequirement;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.service.cm.ConfigurationAdmin;
+
+/**
+ * From folders and plan to running plugins, in steps that each succeed or change nothing: what is new starts beside what
+ * runs, then all of it takes the place of all of that at once, and what was replaced ends with its last request. Of one
+ * thread, {@link #plan}, {@link #wake}, {@link #status} and {@link #inForce} excepted.
+ */
+final class Deployment {
+    private static final long LOOK_MILLIS = 1_000;
+    private static final long LOOK_AGAIN_MILLIS = 25;
+
+    /** How long nothing may have changed before a change counts: copies come in pieces, and changes together. */
+    private static final long SETTLED_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
+
+    private static final long NAME_SLOW_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** How long a worker's start waits for plugins that it can do without. */
+    private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** How long a plugin that is installed or changed while requests run may take to start. */
+    private static final long CHANGE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private static final long STOP_MILLIS = 15_000;
+    private static final int MAX_REGISTERED = 1_000;
+
+    private final BundleContext context;
+    private final PluginFiles files;
+    private final ConfigurationAdmin admin;
+    private final ComponentStates components;
+    private final Predicate<Bundle> serves;
+    private final Function<Set<Bundle>, CompletableFuture<Void>> show;
+    private final Runnable statusChanged;
+    private final EventLog log;
+
+    private volatile List<PluginStatus> status = List.of();
+    private volatile Set<Bundle> obsolete = Set.of();
+    private volatile PluginPlan inForce;
+
+    // Guarded by this.
+    private PluginPlan plan;
+    private boolean woken;
+
+    // Of the host's thread.
+    private List<Entry> applied = List.of();
+    private PluginPlan tried;
+    private final Map<Path, Seen> seen = new LinkedHashMap<>();
+    private final Map<Path, Generation> running = new LinkedHashMap<>();
+    private final List<Late> late = new ArrayList<>();
+    private final Map<Path, String> blocked = new TreeMap<>();
+    private Map<String, String> troubles = Map.of();
+    private int copies;
+
+    /** What was found out about a jar. */
+    private record Seen(Stat stat, Optional<Generation> generation, String refusal) {}
+
+    /** A component whose plugin is being started. */
+    private record Planned(PluginPlan.Component component, Generation generation, long begun) {}
+
+    /** A plugin that the worker's start did not wait for. */
+    private record Late(Planned planned) {}
+
+    /** Why a component does not run as the plan wants it. */
+    private record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
+
+    /** @param serves whether all services of a bundle are in use
+     * @param show makes the services of these bundles the snapshot; completes when no request uses an earlier one */
+    Deployment(
+            BundleContext context,
+            PluginFiles files,
+            ConfigurationAdmin admin,
+            ComponentStates components,
+            Predicate<Bundle> serves,
+            Function<Set<Bundle>, CompletableFuture<Void>> show,
+            Runnable statusChanged,
+            EventLog log) {
+        this.context = context;
+        this.files = files;
+        this.admin = admin;
+        this.components = components;
+        this.serves = serves;
+        this.show = show;
+        this.statusChanged = statusChanged;
+        this.log = log;
+    }
+
+    synchronized void plan(PluginPlan newest) {
+        plan = newest;
+        if (inForce == null) {
+            inForce = newest;
+        }
+        wake();
+    }
+
+    PluginPlan inForce() {
+        return inForce;
+    }
+
+    List<PluginStatus> status() {
+        return status;
+    }
+
+    /** Something has changed that a wait may be for. */
+    synchronized void wake() {
+        woken = true;
+        notifyAll();
+    }
+
+    /** Keeps replaced bundles and, for the relay's own API, all plugins out of what a bundle can be wired to. */
+    ResolverHookFactory resolverHook() {
+        return triggers -> new ResolverHook() {
+            @Override
+            public void filterMatches(BundleRequirement requirement, Collection<BundleCapability> candidates) {
+                candidates.removeIf(candidate -> {
+                    Bundle provider = candidate.getRevision().getBundle();
+                    return !provider.equals(requirement.getRevision().getBundle()) && obsolete.contains(provider);
+                });
+            }
+
+            @Override
+            public void filterResolvable(Collection<BundleRevision> candidates) {}
+
+            @Override
+            public void filterSingletonCollisions(BundleCapability singleton, Collection<BundleCapability> collisions) {
+                // The generations of a plugin stand beside each other for a while.
+                collisions.clear();
+            }
+
+            @Override
+            public void end() {}
+        };
+    }
+
+    // ---- the worker's start
+
+    /** Starts what is planned; returns when all that is required runs. */
+    void begin() throws InterruptedException {
+        look(files.look());
+        PluginPlan first = newest();
+        tried = first;
+        Change change = new Change(first);
+        change.stage();
+        change.describeStarting();
+        change.awaitStart();
+        Optional<Trouble> fatal =
+                change.troubles.stream().filter(Trouble::required).findFirst();
+        change.commit();
+        if (fatal.isPresent()) {
+            throw new RelayException(
+                    fatal.get().kind(),
+                    String.join(
+                            "; ",
+                            change.troubles.stream()
+                                    .filter(Trouble::required)
+                                    .map(Trouble::line)
+                                    .distinct()
+                                    .toList()));
+        }
+        log.log(
+                EventLog.Level.INFO,
+                PluginHostComponent.TARGET,
+                "plugins_ready",
+                first.components().size() + " plugins are configured");
+    }
+
+    // ---- changes while requests run
+
+    /** Waits for a change and makes it. */
+    void follow() throws InterruptedException {
+        List<Entry> entries = settled();
+        look(entries);
+        PluginPlan newest = newest();
+        boolean other = newest != tried;
+        tried = newest;
+        Change change = new Change(newest);
+        change.stage();
+        change.awaitChange();
+        Optional<Trouble> wrong = newest == inForce
+                ? Optional.empty()
+                : change.troubles.stream()
+                        .filter(trouble -> change.asks(trouble.component()))
+                        .findFirst();
+        if (wrong.isEmpty()) {
+            change.commit();
+            if (other) {
+                log.log(EventLog.Level.INFO, PluginHostComponent.TARGET, "plugins_changed", "plugins.toml is in force");
+            }
+            return;
+        }
+        change.drop();
+        for (Trouble trouble : change.troubles) {
+            if (change.asks(trouble.component())) {
+                log.log(
+                        EventLog.Level.ERROR,
+                        PluginHostComponent.TARGET,
+                        "plugins_rejected",
+                        trouble.line() + "; plugins.toml changes nothing until this is corrected",
+                        "plugin",
+                        trouble.component().kind());
+            }
+        }
+        Change files = new Change(inForce);
+        files.stage();
+        files.awaitChange();
+        change.troubles.stream()
+                .filter(trouble -> change.asks(trouble.component()))
+                .forEach(files.troubles::add);
+        files.commit();
+    }
+
+    /** What lies in the folders, once that or the plan has changed and neither has for a while. */
+    private List<Entry> settled() throws InterruptedException {
+        List<Entry> last = files.look();
+        PluginPlan lastPlan = newest();
+        long since = System.nanoTime();
+        while (true) {
+            boolean changed = !last.equals(applied) || lastPlan != tried;
+            if (changed && System.nanoTime() - since >= SETTLED_NANOS) {
+                return last;
+            }
+            boolean waiting = !late.isEmpty();
+            await(changed || waiting ? 100 : LOOK_MILLIS);
+            if (waiting) {
+                settleLate();
+            }
+            List<Entry> now = files.look();
+            PluginPlan nowPlan = newest();
+            if (!now.equals(last) || nowPlan != lastPlan) {
+                since = System.nanoTime();
+                last = now;
+                lastPlan = nowPlan;
+            }
+        }
+    }
+
+    private synchronized PluginPlan newest() {
+        return plan;
+    }
+
+    private synchronized void await(long millis) throws InterruptedException {
+        if (!woken) {
+            wait(millis);
+        }
+        woken = false;
+    }
+
+    // ---- files
+
+    /** Installs a copy of each jar that is new or has changed and passes the checks. */
+    private void look(List<Entry> entries) {
+        Map<Path, Seen> now = new LinkedHashMap<>();
+        for (Entry entry : entries) {
+            Seen before = seen.get(entry.file());
+            switch (entry) {
+                case Entry.Jar(Path file, Stat stat) ->
+                    now.put(file, before != null && stat.equals(before.stat()) ? before : read(file, stat));
+                case Entry.Refused(Path file, String reason) -> {
+                    now.put(file, new Seen(new Stat(0, null, ""), Optional.empty(), reason));
+                    if (before == null || !before.refusal().equals(reason)) {
+                        refuse(file, reason);
+                    }
+                }
+                case Entry.Ignored _ -> {}
+            }
+        }
+        Set<Generation> kept = new HashSet<>(running.values());
+        late.forEach(one -> kept.add(one.planned().generation()));
+        now.values().forEach(one -> one.generation().ifPresent(kept::add));
+        for (Seen one : seen.values()) {
+            one.generation().filter(generation -> !kept.contains(generation)).ifPresent(this::remove);
+        }
+        seen.clear();
+        seen.putAll(now);
+        applied = List.copyOf(entries);
+    }
+
+    private Seen read(Path file, Stat stat) {
+        try {
+            Generation generation = install(file);
+            Optional<String> refusal = generation.refusal();
+            if (refusal.isEmpty()) {
+                return new Seen(stat, Optional.of(generation), "");
+            }
+            remove(generation);
+            refuse(file, refusal.get());
+            return new Seen(stat, Optional.empty(), refusal.get());
+        } catch (Unusable e) {
+            refuse(file, e.getMessage());
+            return new Seen(stat, Optional.empty(), e.getMessage());
+        }
+    }
+
+    /** A jar that is not installed; the message follows the file's name. */
+    private static final class Unusable extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Unusable(String message) {
+            super(message);
+        }
+    }
+
+    private Generation install(Path file) throws Unusable {
+        Path copy = context.getDataFile("plugin-" + ++copies + ".jar").toPath();
+        try {
+            String sha256 = JarCheck.copy(file, copy);
+            Optional<String> refusal = JarCheck.refusal(copy);
+            if (refusal.isPresent()) {
+                Files.deleteIfExists(copy);
+                throw new Unusable(refusal.get());
+            }
+            return new Generation(context, file, sha256, copy);
+        } catch (IOException e) {
+            throw new Unusable("cannot be read (" + PluginFiles.reason(e) + "), make it readable or remove it");
+        } catch (BundleException e) {
+            throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()));
+        }
+    }
+
+    private void remove(Generation generation) {
+        generation.retire(STOP_MILLIS).thenAccept(end -> ended(generation, end));
+    }
+
+    /** A file that nobody has asked for by name may be broken; a planned kind that it should provide is then missing. */
+    private void refuse(Path file, String reason) {
+        log.log(
+                EventLog.Level.ERROR,
+                PluginHostComponent.TARGET,
+                "plugin_quarantined",
+                "plugin file " + file + " " + reason,
+                "file",
+                file);
+    }
+
+    // ---- one change
+
+    /** From what runs to what a plan wants of the files as they are. */
+    private final class Change {
+        private final PluginPlan wanted;
+        private final List<Trouble> troubles = new ArrayList<>();
+
+        /** What runs when the change is made, by file. */
+        private final Map<Path, Generation> next = new LinkedHashMap<>();
+
+        private final List<Planned> staged = new ArrayList<>();
+        private final List<Planned> undecided = new ArrayList<>();
+
+        Change(PluginPlan wanted) {
+            this.wanted = wanted;
+        }
+
+        /** Whether the plan in force says something else of this component. */
+        boolean asks(PluginPlan.Component component) {
+            Optional<PluginPlan.Component> before = inForce.components().stream()
+                    .filter(other -> other.kind().equals(component.kind()))
+                    .findFirst();
+            return before.isEmpty()
+                    || !before.get().required().equals(component.required())
+                    || !before.get().sha256().equals(component.sha256())
+                    || !running.values().stream()
+                            .flatMap(generation ->
+                                    Optional.ofNullable(generation.wanted().get(component.kind())).stream())
+                            .anyMatch(configuration -> Generation.text(configuration)
+                                    .equals(Generation.text(wanted.configuration(component.kind()))));
+        }
+
+        /** Starts what does not run yet. */
+        void stage() {
+            Map<Path, Map<String, Map<String, Object>>> byFile = new LinkedHashMap<>();
+            for (PluginPlan.Component component : wanted.components()) {
+                provider(component)
+                        .ifPresent(file -> byFile.computeIfAbsent(file, absent -> new LinkedHashMap<>())
+                                .put(component.kind(), wanted.configuration(component.kind())));
+            }
+            Set<Bundle> replaced = new HashSet<>();
+            Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
+            byFile.forEach((file, configurations) -> {
+                Generation now = running.get(file);
+                if (now != null && now.runs(generation(file).sha256(), configurations)) {
+                    next.putIfAbsent(file, now);
+                } else if (!next.containsKey(file)) {
+                    starting.put(file, configurations);
+                    Optional.ofNullable(now).map(Generation::bundle).ifPresent(replaced::add);
+                }
+            });
+            running.forEach((file, generation) -> {
+                if (!next.containsKey(file)) {
+                    replaced.add(generation.bundle());
+                }
+            });
+            libraries(replaced);
+            // What uses classes of a bundle that goes has to begin anew with it.
+            for (boolean more = true; more; ) {
+                more = false;
+                for (Map.Entry<Path, Generation> entry : Map.copyOf(next).entrySet()) {
+                    Generation generation = entry.getValue();
+                    if (byFile.containsKey(entry.getKey()) && generation.dependsOn(replaced)) {
+                        next.remove(entry.getKey());
+                        starting.put(entry.getKey(), byFile.get(entry.getKey()));
+                        replaced.add(generation.bundle());
+                        more = true;
+                    }
+                }
+            }
+            obsolete = Set.copyOf(replaced);
+            starting.forEach(this::start);
+        }
+
+        /** Bundles without a kind of their own, of which newer copies are there. */
+        private void libraries(Set<Bundle> replaced) {
+            Set<Bundle> newest = new HashSet<>();
+            seen.values()
+                    .forEach(one -> one.generation().map(Generation::bundle).ifPresent(newest::add));
+            running.values().forEach(generation -> newest.add(generation.bundle()));
+            for (Bundle bundle : context.getBundles()) {
+                if (Generation.isPlugin(bundle) && !newest.contains(bundle)) {
+                    replaced.add(bundle);
+                }
+            }
+        }
+
+        /** The file that is to provide a component; empty where none can, or where what runs has to go on. */
+        private Optional<Path> provider(PluginPlan.Component component) {
+            String kind = component.kind();
+            Optional<Generation> serving = running.values().stream()
+                    .filter(generation -> generation.wanted().containsKey(kind))
+                    .findFirst();
+            List<Generation> fitting = seen.values().stream()
+                    .flatMap(one -> one.generation().stream())
+                    .filter(generation -> generation.kind(kind).isPresent())
+                    .toList();
+            if (fitting.size() == 1) {
+                Generation generation = fitting.getFirst();
+                Optional<String> pin = component.sha256().filter(pinned -> !pinned.equals(generation.sha256()));
+                if (pin.isEmpty()) {
+                    return Optional.of(generation.file());
+                }
+                trouble(
+                        component,
+                        FailureKind.PLUGIN,
+                        component.position() + ": plugin \"" + kind + "\": " + generation.file() + " has the SHA-256 "
+                                + generation.sha256() + ", not the one that is pinned: put the pinned file there or"
+                                + " change sha256",
+                        required(component, Optional.of(generation)));
+            } else if (fitting.size() > 1) {
+                trouble(
+                        component,
+                        FailureKind.PLUGIN,
+                        component.position() + ": the plugin kind \"" + kind + "\" is provided by "
+                                + String.join(
+                                        " and ",
+                                        fitting.stream()
+                                                .map(generation ->
+                                                        generation.file().toString())
+                                                .toList())
+                                + ", remove one of them",
+                        required(component, Optional.of(fitting.getFirst())));
+            } else {
+                missing(component, serving);
+                boolean refused = serving.isPresent()
+                        && Optional.ofNullable(seen.get(serving.get().file()))
+                                .filter(one -> !one.refusal().isEmpty())
+                                .isPresent();
+                if (!refused && serving.isPresent() && !required(component, serving)) {
+                    // Taken away, and nothing that must be there.
+                    return Optional.empty();
+                }
+            }
+            serving.ifPresent(generation -> next.put(generation.file(), generation));
+            return Optional.empty();
+        }
+
+        private void missing(PluginPlan.Component component, Optional<Generation> serving) {
+            String none = "no bundle in "
+                    + String.join(
+                            " or ", files.folders().stream().map(Path::toString).toList())
+                    + " provides the plugin kind \"" + component.kind() + "\"";
+            Optional<Seen> there = serving.map(generation -> seen.get(generation.file()));
+            String line = component.position() + ": "
+                    + there.filter(one -> !one.refusal().isEmpty())
+                            .map(one -> "plugin \"" + component.kind() + "\": plugin file "
+                                    + serving.get().file() + " " + one.refusal())
+                            .orElse(none + ", put one there or remove the component");
+            trouble(component, FailureKind.CONFIGURATION, line, required(component, serving));
+        }
+
+        private void start(Path file, Map<String, Map<String, Object>> configurations) {
+            List<PluginPlan.Component> planned = wanted.components().stream()
+                    .filter(component -> configurations.containsKey(component.kind()))
+                    .toList();
+            try {
+                Generation generation = unused(file);
+                next.put(file, generation);
+                Optional<String> unresolved = generation.unresolved();
+                if (unresolved.isPresent()) {
+                    planned.forEach(component -> fails(
+                            component,
+                            generation,
+                            file + ": plugin \"" + component.kind() + "\" " + unresolved.get(),
+                            FailureKind.PLUGIN));
+                    return;
+                }
+                generation.start(admin, configurations, Deployment.this::wake);
+                long now = System.nanoTime();
+                for (PluginPlan.Component component : planned) {
+                    Planned one = new Planned(component, generation, now);
+                    staged.add(one);
+                    undecided.add(one);
+                }
+            } catch (Unusable | IOException e) {
+                planned.forEach(component -> trouble(
+                        component,
+                        FailureKind.PLUGIN,
+                        "plugin file " + file + " " + e.getMessage(),
+                        required(component, Optional.of(generation(file)))));
+                revert(file);
+            }
+        }
+
+        /** An installed copy that was not started yet. */
+        private Generation unused(Path file) throws Unusable {
+            Generation known = generation(file);
+            if (known.unused()) {
+                return known;
+            }
+            Generation another = install(file);
+            if (!another.sha256().equals(known.sha256())) {
+                remove(another);
+                throw new Unusable("changed while it was read, it is read again");
+            }
+            return another;
+        }
+
+        private Generation generation(Path file) {
+            return seen.get(file).generation().orElseThrow();
+        }
+
+        /** The start of a worker: as long as it takes for what is required, not long for the rest. */
+        void awaitStart() throws InterruptedException {
+            long begun = System.nanoTime();
+            long named = begun;
+            while (true) {
+                undecided.removeIf(this::decided);
+                boolean failed = troubles.stream().anyMatch(Trouble::required);
+                if (failed || undecided.isEmpty()) {
+                    break;
+                }
+                long now = System.nanoTime();
+                if (now - begun >= OPTIONAL_NANOS
+                        && undecided.stream()
+                                .noneMatch(
+                                        one -> Deployment.required(one.component(), Optional.of(one.generation())))) {
+                    break;
+                }
+                if (now - named >= NAME_SLOW_NANOS) {
+                    named = now;
+                    undecided.forEach(one -> nameSlow(one, TimeUnit.NANOSECONDS.toSeconds(now - begun)));
+                }
+                await(LOOK_AGAIN_MILLIS);
+            }
+            for (Planned one : undecided) {
+                next.remove(one.generation().file());
+                late.add(new Late(one));
+            }
+        }
+
+        /** A change while requests run: it succeeds soon or not at all. */
+        void awaitChange() throws InterruptedException {
+            long begun = System.nanoTime();
+            while (!undecided.isEmpty() && System.nanoTime() - begun < CHANGE_NANOS) {
+                undecided.removeIf(this::decided);
+                if (!undecided.isEmpty()) {
+                    await(LOOK_AGAIN_MILLIS);
+                }
+            }
+            List.copyOf(undecided)
+                    .forEach(one -> fails(one.component(), one.generation(), slow(one), FailureKind.PLUGIN));
+            undecided.clear();
+        }
+
+        private boolean decided(Planned one) {
+            Optional<Optional<String>> failure = outcome(one, wanted);
+            failure.ifPresent(line ->
+                    line.ifPresent(text -> fails(one.component(), one.generation(), text, FailureKind.CONFIGURATION)));
+            return failure.isPresent();
+        }
+
+        private void fails(PluginPlan.Component component, Generation generation, String line, FailureKind kind) {
+            trouble(component, kind, line, required(component, Optional.of(generation)));
+            revert(generation.file());
+        }
+
+        /** What ran before goes on. */
+        private void revert(Path file) {
+            next.remove(file);
+            Optional.ofNullable(running.get(file)).ifPresent(before -> next.put(file, before));
+        }
+
+        private void trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {
+            troubles.add(new Trouble(component, kind, line, required));
+        }
+
+        /** All of it at once takes the place of all that was. */
+        void commit() {
+            inForce = wanted;
+            Map<String, String> lines = new HashMap<>();
+            for (Trouble trouble : troubles) {
+                Optional<Generation> before = next.values().stream()
+                        .filter(generation -> generation
+                                .wanted()
+                                .containsKey(trouble.component().kind()))
+                        .findFirst();
+                String line = trouble.line()
+                        + before.map(generation -> "; version " + generation.version()
+                                        + " goes on with the configuration that it has")
+                                .orElse("");
+                String earlier = lines.putIfAbsent(trouble.component().kind(), line);
+                if (earlier == null
+                        && !line.equals(
+                                Deployment.this.troubles.get(trouble.component().kind()))) {
+                    log.log(
+                            EventLog.Level.ERROR,
+                            PluginHostComponent.TARGET,
+                            before.isPresent() ? "plugin_update_failed" : "plugin_quarantined",
+                            line,
+                            "plugin",
+                            trouble.component().kind());
+                }
+            }
+            Deployment.this.troubles = Map.copyOf(lines);
+            List<Generation> before = List.copyOf(running.values());
+            tell(before);
+            running.clear();
+            running.putAll(next);
+            Set<Generation> gone = new LinkedHashSet<>(before);
+            staged.forEach(one -> gone.add(one.generation()));
+            gone.removeAll(next.values());
+            late.forEach(one -> gone.remove(one.planned().generation()));
+            retire(gone);
+        }
+
+        /** Nothing of it was seen by any request. */
+        void drop() {
+            Set<Generation> gone = new LinkedHashSet<>();
+            staged.forEach(one -> gone.add(one.generation()));
+            gone.removeAll(running.values());
+            gone.forEach(Deployment.this::remove);
+        }
+
+        private void tell(List<Generation> before) {
+            next.forEach((file, generation) -> {
+                if (!before.contains(generation)) {
+                    Optional<Generation> old = before.stream()
+                            .filter(one -> one.file().equals(file))
+                            .findFirst();
+                    log.log(
+                            EventLog.Level.INFO,
+                            PluginHostComponent.TARGET,
+                            old.isPresent() ? "plugin_updated" : "plugin_started",
+                            "plugin " + names(generation) + " " + generation.version() + " of " + file + " is active"
+                                    + old.map(one -> ", it replaces version " + one.version())
+                                            .orElse(""),
+                            "plugin",
+                            names(generation));
+                }
+            });
+            before.stream()
+                    .filter(one -> !next.containsKey(one.file()))
+                    .forEach(one -> log.log(
+                            EventLog.Level.INFO,
+                            PluginHostComponent.TARGET,
+                            "plugin_removed",
+                            "plugin " + names(one) + " " + one.version() + " of " + one.file()
+                                    + " takes no more requests",
+                            "plugin",
+                            names(one)));
+        }
+
+        /** While a worker starts, its status names what it waits for. */
+        void describeStarting() {
+            describe(undecided.stream().map(Planned::generation).toList());
+        }
+    }
+
+    /** Shows what runs now; what ran before ends with the last request that may use it. */
+    private void retire(Set<Generation> gone) {
+        Set<Bundle> bundles = new HashSet<>();
+        running.values().forEach(generation -> bundles.add(generation.bundle()));
+        describe(late.stream().map(one -> one.planned().generation()).toList());
+        CompletableFuture<Void> unused = show.apply(bundles);
+        gone.forEach(generation -> unused.thenRun(() -> remove(generation)));
+    }
+
+    private void ended(Generation generation, Generation.End end) {
+        String plugin = "plugin " + names(generation) + " " + generation.version() + " of " + generation.file();
+        switch (end) {
+            case Generation.End.Gone(List<String> threads) -> {
+                if (!threads.isEmpty()) {
+                    left(
+                            generation,
+                            plugin + " is removed and has left threads behind, which keep its classes in memory: "
+                                    + String.join(", ", threads) + "; end them in the plugin's deactivation");
+                }
+            }
+            case Generation.End.Blocked() ->
+                left(
+                        generation,
+                        plugin + " did not come to an end within " + STOP_MILLIS / 1_000
+                                + " s and is abandoned: its threads stay until the worker ends; correct the plugin");
+        }
+    }
+
+    private void left(Generation generation, String line) {
+        log.log(
+                EventLog.Level.ERROR,
+                PluginHostComponent.TARGET,
+                "plugin_abandoned",
+                line,
+                "plugin",
+                names(generation));
+        synchronized (blocked) {
+            blocked.put(generation.file(), line);
+        }
+    }
+
+    /** Plugins that the worker's start did not wait for. */
+    private void settleLate() {
+        boolean changed = false;
+        for (Late one : List.copyOf(late)) {
+            Planned planned = one.planned();
+            Optional<Optional<String>> failure = outcome(planned, inForce);
+            boolean given = System.nanoTime() - planned.begun() >= NAME_SLOW_NANOS;
+            if (failure.isEmpty() && !given) {
+                continue;
+            }
+            changed = true;
+            late.remove(one);
+            Optional<String> line = failure.orElseGet(() -> Optional.of(slow(planned)));
+            if (line.isEmpty()) {
+                running.put(planned.generation().file(), planned.generation());
+            } else {
+                Map<String, String> lines = new HashMap<>(troubles);
+                lines.put(planned.component().kind(), line.get());
+                troubles = Map.copyOf(lines);
+                log.log(
+                        EventLog.Level.ERROR,
+                        PluginHostComponent.TARGET,
+                        "plugin_quarantined",
+                        line.get(),
+                        "plugin",
+                        planned.component().kind());
+                remove(planned.generation());
+            }
+        }
+        if (changed) {
+            retire(Set.of());
+        }
+    }
+
+    // ---- what came of a start
+
+    /** Empty while it goes on; then empty inside when the component runs, else why not. */
+    private Optional<Optional<String>> outcome(Planned one, PluginPlan of) {
+        Generation generation = one.generation();
+        String kind = one.component().kind();
+        Optional<String> started = generation.started();
+        if (started.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!started.get().isEmpty()) {
+            return failed(generation.file() + ": plugin \"" + kind + "\" " + started.get());
+        }
+        int registered = Optional.ofNullable(generation.bundle().getRegisteredServices())
+                .map(services -> services.length)
+                .orElse(0);
+        if (registered > MAX_REGISTERED) {
+            return failed(generation.file() + ": plugin \"" + kind + "\" registers " + registered
+                    + " services, more than the " + MAX_REGISTERED + " that one plugin may have: correct the plugin");
+        }
+        return switch (components.of(generation.bundle(), kind)) {
+            case ComponentStates.Pending _ -> Optional.empty();
+            // Active by our use of it, and about to be in the snapshot.
+            case ComponentStates.Active _ ->
+                serves.test(generation.bundle()) ? Optional.of(Optional.empty()) : Optional.empty();
+            case ComponentStates.Absent _ ->
+                failed(generation.file() + ": the bundle says that it provides the plugin kind \"" + kind
+                        + "\" but has no component with that configuration PID; correct the plugin");
+            case ComponentStates.Failed(String stackTrace) -> failed(activationLine(one, of, stackTrace));
+        };
+    }
+
+    private static Optional<Optional<String>> failed(String line) {
+        return Optional.of(Optional.of(line));
+    }
+
+    private static String activationLine(Planned one, PluginPlan of, String stackTrace) {
+        PluginPlan.Component component = one.component();
+        String kind = component.kind();
+        Optional<Failures.BadValue> bad = Failures.badValue(stackTrace);
+        if (bad.isPresent()) {
+            PluginPlan.Position position = of.position(kind, bad.get().key()).orElse(component.position());
+            return position + ": plugin \"" + kind + "\": " + bad.get().key() + ": "
+                    + bad.get().message();
+        }
+        return component.position() + ": plugin \"" + kind + "\" ("
+                + one.generation().file() + ") does not start: " + Failures.cause(stackTrace)
+                + "; correct the plugin or remove the component";
+    }
+
+    private String slow(Planned one) {
+        return one.component().position() + ": plugin \"" + one.component().kind() + "\" ("
+                + one.generation().file() + ") is not active after "
+                + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - one.begun()) + " s and is abandoned"
+                + components.waitingFor(
+                        one.generation().bundle(), one.component().kind())
+                + "; correct the plugin or remove the component";
+    }
+
+    private void nameSlow(Planned one, long seconds) {
+        log.log(
+                EventLog.Level.WARN,
+                PluginHostComponent.TARGET,
+                "plugin_slow",
+                "plugin " + one.component().kind() + " is not active after " + seconds
+                        + " seconds, the worker waits for it"
+                        + components.waitingFor(
+                                one.generation().bundle(), one.component().kind()),
+                "plugin",
+                one.component().kind());
+    }
+
+    /** A plugin that only observes may be missing; every other one must not. */
+    private static boolean required(PluginPlan.Component component, Optional<Generation> provider) {
+        return component
+                .required()
+                .orElse(!provider.flatMap(generation -> generation.kind(component.kind()))
+                        .map(Generation.Kind::observer)
+                        .orElse(false));
+    }
+
+    private static String names(Generation generation) {
+        return generation.kinds().isEmpty()
+                ? generation.bundle().getSymbolicName()
+                : String.join(
+                        ", ",
+                        generation.kinds().stream().map(Generation.Kind::name).toList());
+    }
+
+    // ---- status
+
+    private void describe(List<Generation> starting) {
+        Map<String, PluginStatus> all = new TreeMap<>();
+        for (Entry entry : applied) {
+            if (entry instanceof Entry.Ignored(Path file, String reason)) {
+                put(all, new PluginStatus("", "", State.IDLE, file.toString(), reason));
+            }
+        }
+        Set<String> told = new HashSet<>();
+        running.values()
+                .forEach(generation -> generation.wanted().keySet().forEach(kind -> {
+                    told.add(kind);
+                    put(all, status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, "")));
+                }));
+        starting.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
+            told.add(kind);
+            put(all, status(kind, generation, State.STARTING, ""));
+        }));
+        seen.forEach((file, one) -> {
+            if (!one.refusal().isEmpty()) {
+                put(
+                        all,
+                        new PluginStatus(
+                                "",
+                                "",
+                                State.QUARANTINED,
+                                file.toString(),
+                                "plugin file " + file + " " + one.refusal()));
+            }
+            one.generation().ifPresent(generation -> {
+                if (generation.kinds().isEmpty()) {
+                    put(all, status("", generation, State.IDLE, ""));
+                }
+                for (Generation.Kind kind : generation.kinds()) {
+                    String trouble = troubles.getOrDefault(kind.name(), "");
+                    if (told.contains(kind.name())) {
+                        continue;
+                    }
+                    put(
+                            all,
+                            status(
+                                    kind.name(),
+                                    generation,
+                                    trouble.isEmpty() ? State.IDLE : State.QUARANTINED,
+                                    trouble));
+                }
+                generation.kinds().forEach(kind -> told.add(kind.name()));
+            });
+        });
+        troubles.forEach((kind, line) -> {
+            if (!told.contains(kind)) {
+                put(all, new PluginStatus(kind, "", State.QUARANTINED, "", line));
+            }
+        });
+        synchronized (blocked) {
+            blocked.forEach(
+                    (file, line) -> put(all, new PluginStatus("", "", State.QUARANTINED, file.toString(), line)));
+        }
+        List<PluginStatus> now = List.copyOf(all.values());
+        if (!now.equals(status)) {
+            status = now;
+            statusChanged.run();
+        }
+    }
+
+    private static PluginStatus status(String kind, Generation generation, State state, String reason) {
+        return new PluginStatus(
+                kind, generation.version(), state, generation.file().toString(), reason);
+    }
+
+    private static void put(Map<String, PluginStatus> all, PluginStatus one) {
+        all.put(one.kind() + "\n" + one.file(), one);
+    }
+
+    // ---- the end
+
+    /** Stops and uninstalls everything, each plugin for as long as it may take. */
+    void retireAll() {
+        Set<Generation> all = new LinkedHashSet<>(running.values());
+        seen.values().forEach(one -> one.generation().ifPresent(all::add));
+        late.forEach(one -> all.add(one.planned().generation()));
+        CompletableFuture.allOf(all.stream()
+                        .map(generation -> generation.retire(STOP_MILLIS))
+                        .toArray(CompletableFuture[]::new))
+                .join();
+    }
+}

@@ -1,0 +1,284 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Dictionary;
+import java.util.Hashtable;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.nemorelay.plugin.api.PluginKind;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+import org.osgi.framework.Constants;
+import org.osgi.framework.startlevel.BundleStartLevel;
+import org.osgi.framework.wiring.BundleCapability;
+import org.osgi.framework.wiring.BundleRevision;
+import org.osgi.framework.wiring.BundleWire;
+import org.osgi.framework.wiring.BundleWiring;
+import org.osgi.framework.wiring.FrameworkWiring;
+import org.osgi.service.cm.Configuration;
+import org.osgi.service.cm.ConfigurationAdmin;
+
+/**
+ * One installed copy of a plugin file. It is started at most once, with configurations that only it sees: another file or
+ * another configuration is another generation, which starts beside this one before it takes its place. Plugin code runs on
+ * threads of its own thread group, never on the host's.
+ */
+final class Generation {
+    /** Below the relay's own bundles, so that these are stopped while plugins still take events. */
+    private static final int START_LEVEL = 1;
+
+    private static final String SCHEME = "reference:";
+
+    /** A kind that the bundle says it provides. */
+    record Kind(String name, boolean observer) {}
+
+    private final BundleContext context;
+    private final Path file;
+    private final String sha256;
+    private final Path copy;
+    private final Bundle bundle;
+    private final List<Kind> kinds = new ArrayList<>();
+    private final ThreadGroup threads;
+    private final List<Configuration> configurations = new ArrayList<>();
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    private Map<String, Map<String, Object>> wanted = Map.of();
+    private Optional<Thread> starter = Optional.empty();
+
+    /**
+     * Installs a copy; nothing of it runs.
+     *
+     * @param copy the private copy, removed with the bundle
+     */
+    Generation(BundleContext context, Path file, String sha256, Path copy) throws BundleException {
+        this.context = context;
+        this.file = file;
+        this.sha256 = sha256;
+        this.copy = copy;
+        this.bundle = context.installBundle(SCHEME + copy.toUri());
+        bundle.adapt(BundleStartLevel.class).setStartLevel(START_LEVEL);
+        for (BundleCapability capability :
+                bundle.adapt(BundleRevision.class).getDeclaredCapabilities(PluginKind.NAMESPACE)) {
+            Map<String, Object> attributes = capability.getAttributes();
+            kinds.add(new Kind(
+                    String.valueOf(attributes.get("kind")),
+                    Boolean.parseBoolean(String.valueOf(attributes.get("observer")))));
+        }
+        this.threads = new ThreadGroup("plugin-"
+                + (kinds.isEmpty() ? bundle.getSymbolicName() : kinds.getFirst().name()));
+    }
+
+    /** Whether a bundle is an installed plugin file. */
+    static boolean isPlugin(Bundle bundle) {
+        return bundle.getLocation().startsWith(SCHEME);
+    }
+
+    Path file() {
+        return file;
+    }
+
+    String sha256() {
+        return sha256;
+    }
+
+    Bundle bundle() {
+        return bundle;
+    }
+
+    String version() {
+        return bundle.getVersion().toString();
+    }
+
+    List<Kind> kinds() {
+        return List.copyOf(kinds);
+    }
+
+    Optional<Kind> kind(String name) {
+        return kinds.stream().filter(kind -> kind.name().equals(name)).findFirst();
+    }
+
+    /** The planned kinds with their configurations; empty before the start. */
+    Map<String, Map<String, Object>> wanted() {
+        return wanted;
+    }
+
+    boolean unused() {
+        return starter.isEmpty();
+    }
+
+    /** Whether it already runs what is wanted of a file. */
+    boolean runs(String digest, Map<String, Map<String, Object>> configurationByKind) {
+        return sha256.equals(digest) && text(wanted).equals(text(configurationByKind));
+    }
+
+    /** Whether it is wired, directly or through others, to one of these. */
+    boolean dependsOn(Set<Bundle> bundles) {
+        BundleWiring wiring = bundle.adapt(BundleWiring.class);
+        return wiring != null
+                && Stream.ofNullable(wiring.getRequiredWires(null))
+                        .flatMap(List::stream)
+                        .map(BundleWire::getProvider)
+                        .anyMatch(provider -> bundles.contains(provider.getBundle()));
+    }
+
+    /** Why the jar must not run although it can be installed; no code of it has run yet. */
+    Optional<String> refusal() {
+        for (BundleCapability exported :
+                bundle.adapt(BundleRevision.class).getDeclaredCapabilities(BundleRevision.PACKAGE_NAMESPACE)) {
+            String name = String.valueOf(exported.getAttributes().get(BundleRevision.PACKAGE_NAMESPACE));
+            if (JarCheck.api(name)) {
+                return Optional.of("exports the package " + name
+                        + ", which only the relay provides: leave it out of Export-Package");
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Why the bundle cannot run here, from its manifest and what else there is; resolves it and starts nothing. */
+    Optional<String> unresolved() {
+        FrameworkWiring wiring = wiring();
+        if (wiring.resolveBundles(List.of(bundle))) {
+            return Optional.empty();
+        }
+        try {
+            // What is not resolved is not started: the framework only says why.
+            bundle.start();
+            return Optional.empty();
+        } catch (BundleException e) {
+            return Optional.of(Failures.start(bundle, wiring, e));
+        }
+    }
+
+    /**
+     * Starts the bundle with its configurations on a thread of the plugin's.
+     *
+     * @param told runs on that thread when {@link #started()} is decided
+     */
+    void start(ConfigurationAdmin admin, Map<String, Map<String, Object>> configurationByKind, Runnable told)
+            throws IOException {
+        wanted = Map.copyOf(configurationByKind);
+        for (Map.Entry<String, Map<String, Object>> entry : wanted.entrySet()) {
+            Dictionary<String, Object> properties = new Hashtable<>(entry.getValue());
+            properties.put(PluginHostComponent.KIND_PROPERTY, entry.getKey());
+            Configuration configuration = admin.getFactoryConfiguration(
+                    entry.getKey(), copy.getFileName().toString(), bundle.getLocation());
+            configurations.add(configuration);
+            configuration.update(properties);
+        }
+        Thread thread = new Thread(
+                threads,
+                () -> {
+                    try {
+                        bundle.start();
+                        started.complete(null);
+                    } catch (BundleException | IllegalStateException e) {
+                        started.completeExceptionally(e);
+                    } catch (Throwable e) {
+                        started.completeExceptionally(
+                                new BundleException(e.toString(), BundleException.ACTIVATOR_ERROR, e));
+                    }
+                    told.run();
+                },
+                threads.getName() + "-start");
+        thread.setDaemon(true);
+        starter = Optional.of(thread);
+        thread.start();
+    }
+
+    /** Empty while the start goes on; then why it failed, or the empty text. */
+    Optional<String> started() {
+        if (!started.isDone()) {
+            return Optional.empty();
+        }
+        return Optional.of(started.handle((done, failure) -> failure == null ? "" : line(failure))
+                .join());
+    }
+
+    private String line(Throwable failure) {
+        return failure instanceof BundleException e
+                ? Failures.start(bundle, wiring(), e)
+                : "does not start: " + Failures.line(failure.toString());
+    }
+
+    /** What a retirement came to. */
+    sealed interface End {
+        /** @param threads names of threads that the plugin left behind */
+        record Gone(List<String> threads) implements End {}
+
+        /** It did not come to an end in time; its threads, configuration and classes stay. */
+        record Blocked() implements End {}
+    }
+
+    /**
+     * Stops and uninstalls on a thread of the plugin's; completes within {@code millis} and a little, on any thread.
+     */
+    CompletableFuture<End> retire(long millis) {
+        CompletableFuture<End> end = new CompletableFuture<>();
+        Thread stopper = new Thread(
+                threads,
+                () -> {
+                    try {
+                        end.complete(uninstall());
+                    } catch (Throwable e) {
+                        end.complete(new End.Blocked());
+                    }
+                },
+                threads.getName() + "-stop");
+        stopper.setDaemon(true);
+        // A start that still goes on would hold up the stop.
+        starter.filter(Thread::isAlive).ifPresent(Thread::interrupt);
+        stopper.start();
+        return end.completeOnTimeout(new End.Blocked(), millis, TimeUnit.MILLISECONDS);
+    }
+
+    private End uninstall() throws BundleException, IOException {
+        for (Configuration configuration : configurations) {
+            configuration.delete();
+        }
+        configurations.clear();
+        if (bundle.getState() != Bundle.UNINSTALLED) {
+            bundle.uninstall();
+        }
+        // Those alone that were wired to it.
+        wiring().refreshBundles(List.of(bundle));
+        Files.deleteIfExists(copy);
+        return new End.Gone(threadsLeft());
+    }
+
+    private List<String> threadsLeft() {
+        Thread[] alive = new Thread[threads.activeCount() + 16];
+        int count = threads.enumerate(alive, true);
+        return Arrays.stream(alive, 0, count)
+                .filter(thread -> thread != Thread.currentThread())
+                .map(Thread::getName)
+                .sorted()
+                .toList();
+    }
+
+    private FrameworkWiring wiring() {
+        return context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).adapt(FrameworkWiring.class);
+    }
+
+    /** A configuration as text, arrays and order aside equal for equal ones. */
+    static String text(Object value) {
+        return switch (value) {
+            case Map<?, ?> map -> {
+                Map<String, String> sorted = new TreeMap<>();
+                map.forEach((key, inner) -> sorted.put((String) key, text(inner)));
+                yield sorted.toString();
+            }
+            case Object[] array -> Arrays.deepToString(array);
+            default -> value.getClass().getSimpleName() + " " + value;
+        };
+    }
+}
