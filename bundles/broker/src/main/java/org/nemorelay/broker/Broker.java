@@ -17,7 +17,7 @@ import org.nemorelay.protocol.control.CancelOutcome;
 public final class Broker {
     private final BrokerSettings settings;
     private final Gates gates;
-    private final Tables tables;
+    final Tables tables;
     private final Lifecycle lifecycle;
     private final SessionEvents sessions;
     private final WorkerEvents workers;

@@ -62,6 +62,21 @@ final class Route {
                 };
     }
 
+    /** The worker that is routable or may become so. */
+    Optional<Worker> pendingWorker() {
+        return switch (state) {
+            case State.Activating activating -> activating.staged;
+            case State.Ready ready -> Optional.of(ready.worker());
+            case State.Recovering recovering -> recovering.worker();
+            case State.Empty _, State.Draining _, State.PassThrough _ -> Optional.empty();
+        };
+    }
+
+    /** The worker in whatever state. */
+    Optional<Worker> worker() {
+        return state instanceof State.Draining draining ? Optional.of(draining.worker()) : pendingWorker();
+    }
+
     /** The worker that status answers show. */
     Optional<Worker> assignedWorker() {
         return switch (state) {

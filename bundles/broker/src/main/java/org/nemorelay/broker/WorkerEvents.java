@@ -135,7 +135,7 @@ final class WorkerEvents {
             return new Outcome.Refused<>(refusal.get(), List.of());
         }
         Route route = tables.workers.get(permit.workerId());
-        Worker worker = pendingWorker(route).orElseThrow();
+        Worker worker = route.pendingWorker().orElseThrow();
         Generation generation = new Generation(worker.generationId, worker.activationId);
         boolean onDisk = route.durable.filter(generation::equals).isPresent();
         return new Outcome.Accepted<>(onDisk ? Optional.empty() : Optional.of(generation), List.of());
@@ -148,7 +148,7 @@ final class WorkerEvents {
             return new Outcome.Refused<>(refusal.get(), out);
         }
         Route route = tables.workers.get(permit.workerId());
-        Worker worker = pendingWorker(route).orElseThrow();
+        Worker worker = route.pendingWorker().orElseThrow();
         if (worker.published) {
             return new Outcome.Accepted<>(null, out);
         }
@@ -192,7 +192,7 @@ final class WorkerEvents {
         if (route == null) {
             return new Outcome.Refused<>(Refusal.UNKNOWN_WORKER, out);
         }
-        Worker worker = anyWorker(route).orElseThrow();
+        Worker worker = route.worker().orElseThrow();
         if (worker.serial == permit.serial()) {
             worker.connected = false;
             if (route.state instanceof State.Ready && worker.published) {
@@ -208,7 +208,7 @@ final class WorkerEvents {
         List<Transition> out = new ArrayList<>();
         Worker worker = lease.target().worker;
         Route route = tables.routes.get(worker.fingerprint);
-        if (route == null || anyWorker(route).filter(known -> known == worker).isEmpty()) {
+        if (route == null || route.worker().filter(known -> known == worker).isEmpty()) {
             return new Outcome.Refused<>(Refusal.SUPERSEDED, out);
         }
         if (worker.draining) {
@@ -267,22 +267,9 @@ final class WorkerEvents {
         if (route.state instanceof State.Draining) {
             return Optional.of(Refusal.DRAINING);
         }
-        boolean current = pendingWorker(route)
+        boolean current = route.pendingWorker()
                 .filter(worker -> worker.serial == permit.serial() && worker.connected)
                 .isPresent();
         return current ? Optional.empty() : Optional.of(Refusal.SUPERSEDED);
-    }
-
-    private static Optional<Worker> pendingWorker(Route route) {
-        return switch (route.state) {
-            case State.Activating activating -> activating.staged;
-            case State.Ready ready -> Optional.of(ready.worker());
-            case State.Recovering recovering -> recovering.worker();
-            case State.Empty _, State.Draining _, State.PassThrough _ -> Optional.empty();
-        };
-    }
-
-    private static Optional<Worker> anyWorker(Route route) {
-        return route.state instanceof State.Draining draining ? Optional.of(draining.worker()) : pendingWorker(route);
     }
 }
