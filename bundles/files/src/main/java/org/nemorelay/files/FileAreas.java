@@ -60,6 +60,6 @@ public record FileAreas(Path models, Path data, Path staging) {
         while (there != null && !Files.exists(there)) {
             there = there.getParent();
         }
-        return there != null && (there.toRealPath().startsWith(root) || root.startsWith(there.toRealPath()));
+        return there != null && there.toRealPath().startsWith(root);
     }
 }

@@ -72,9 +72,6 @@ public final class FileServer {
         Answer answer;
         boolean bodyRead = false;
         try {
-            if (head.length() > 0 && head.header("expect").equalsIgnoreCase("100-continue")) {
-                wire.write("HTTP/1.1 100 Continue\r\n\r\n");
-            }
             if (method.equals("PUT") && target.startsWith(FILES) && allowed(head)) {
                 answer = files.put(decoded(target.substring(FILES.length())), head, wire, watchdog::beat);
                 bodyRead = answer.status() < 400;

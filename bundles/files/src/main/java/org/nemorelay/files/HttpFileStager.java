@@ -192,10 +192,19 @@ public final class HttpFileStager implements FileStager {
             TransferProgress progress)
             throws Broken {
         String range = total == 0 ? "" : "Content-Range: bytes " + offset + "-" + (total - 1) + "/" + total + "\r\n";
-        String headers = range + "X-Content-SHA256: " + hash + "\r\nContent-Length: " + (total - offset) + "\r\n";
+        String headers = range + "X-Content-SHA256: " + hash + "\r\nContent-Length: " + (total - offset) + "\r\n"
+                + (total > offset ? "Expect: 100-continue\r\n" : "");
         Target target = target(nodeId);
         return target.client().run(context, target.dialled(), (wire, watchdog) -> {
             wire.write(request(target, "PUT", path, headers));
+            if (total > offset) {
+                // A refusal comes before the body is sent, or the end of the connection would overtake it.
+                Wire.Head first = NodeClient.head(wire);
+                if (!first.first().get(1).startsWith("1")) {
+                    wire.ended();
+                    return new Answered(Integer.parseInt(first.first().get(1)), first, wire.text(first.length()));
+                }
+            }
             try (FileChannel in = FileChannel.open(local, StandardOpenOption.READ)) {
                 ByteBuffer buffer = ByteBuffer.allocate(CHUNK);
                 long sent = offset;

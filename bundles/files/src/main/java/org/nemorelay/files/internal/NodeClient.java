@@ -130,15 +130,20 @@ public final class NodeClient {
 
     /** The answer's head, past interim ones. */
     public static Wire.Head answer(Wire wire) throws IOException {
-        while (true) {
-            Wire.Head head = wire.head().orElseThrow(() -> new EOFException("it was closed before the answer"));
-            if (head.first().size() < 2 || !head.first().get(1).matches("\\d{3}")) {
-                throw new IOException("the answer is not HTTP");
-            }
-            if (!head.first().get(1).startsWith("1")) {
-                return head;
-            }
+        Wire.Head head = head(wire);
+        while (head.first().get(1).startsWith("1")) {
+            head = head(wire);
         }
+        return head;
+    }
+
+    /** The next head of an answer, also an interim one. */
+    public static Wire.Head head(Wire wire) throws IOException {
+        Wire.Head head = wire.head().orElseThrow(() -> new EOFException("it was closed before the answer"));
+        if (head.first().size() < 2 || !head.first().get(1).matches("\\d{3}")) {
+            throw new IOException("the answer is not HTTP");
+        }
+        return head;
     }
 
     /** Closes a connection at the context's deadline. */

@@ -168,14 +168,16 @@ public final class StoredFiles {
         ReentrantLock lock = writing.get(Math.floorMod(file.hashCode(), writing.size()));
         lock.lock();
         try {
-            return write(file, start, length, total, head.header("x-content-sha256"), wire, each);
+            return write(file, start, length, total, head, wire, each);
         } finally {
             lock.unlock();
         }
     }
 
-    private static Answer write(Path file, long start, long length, long total, String hash, Wire wire, Runnable each)
+    private static Answer write(
+            Path file, long start, long length, long total, Wire.Head head, Wire wire, Runnable each)
             throws IOException {
+        String hash = head.header("x-content-sha256");
         Path part = Hashes.part(file);
         Path target = Hashes.target(file);
         Files.createDirectories(file.getParent());
@@ -194,6 +196,9 @@ public final class StoredFiles {
             }
         }
         Files.writeString(target, hash);
+        if (length > 0 && head.header("expect").equalsIgnoreCase("100-continue")) {
+            wire.write("HTTP/1.1 100 Continue\r\n\r\n");
+        }
         try (FileChannel out = FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             out.truncate(start).position(start);
             for (long left = length; left > 0; ) {
