@@ -24,20 +24,43 @@ public final class HeaderRules {
 
     private HeaderRules() {}
 
-    /** Whether every {@code Connection} value is visible ASCII, as the rules need to read it. */
+    /** Whether every {@code Connection} value is a list of tokens (RFC 9110 7.6.1), as the rules need to read it. */
     public static boolean connectionReadable(HttpFields headers) {
         for (HttpField field : headers) {
-            if (field.getHeader() == HttpHeader.CONNECTION && field.getValue() != null) {
-                String value = field.getValue();
-                for (int i = 0; i < value.length(); i++) {
-                    char c = value.charAt(i);
-                    if (c >= 0x7f || c < 0x20 && c != '\t') {
-                        return false;
-                    }
-                }
+            if (field.getHeader() == HttpHeader.CONNECTION
+                    && field.getValue() != null
+                    && !isTokenList(field.getValue())) {
+                return false;
             }
         }
         return true;
+    }
+
+    private static boolean isTokenList(String value) {
+        boolean inToken = false;
+        boolean afterToken = false;
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == ',') {
+                inToken = false;
+                afterToken = false;
+            } else if (c == ' ' || c == '\t') {
+                afterToken |= inToken;
+                inToken = false;
+            } else if (afterToken || !isTokenCharacter(c)) {
+                return false;
+            } else {
+                inToken = true;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isTokenCharacter(char c) {
+        return c >= 'a' && c <= 'z'
+                || c >= 'A' && c <= 'Z'
+                || c >= '0' && c <= '9'
+                || c > ' ' && c < 0x7f && "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
     }
 
     /** Adds to {@code to} what is end to end in {@code from}; the relay's two token headers never are. */

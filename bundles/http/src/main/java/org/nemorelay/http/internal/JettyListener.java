@@ -8,9 +8,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.http.MetaData;
+import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.RateControl;
+import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -56,7 +63,9 @@ final class JettyListener implements HttpListener {
         configuration.setResponseHeaderSize(BUFFER);
         configuration.setMaxResponseHeaderSize(HEAD_LIMIT);
         configuration.setNotifyRemoteAsyncErrors(true);
-        HTTP2CServerConnectionFactory http2 = new HTTP2CServerConnectionFactory(configuration);
+        // Paths are compared and forwarded as they stand, so that none means two things.
+        configuration.setUriCompliance(UriCompliance.UNSAFE);
+        HTTP2CServerConnectionFactory http2 = new PriorKnowledge(configuration);
         http2.setMaxConcurrentStreams(STREAMS);
         http2.setInitialSessionRecvWindow(WINDOW);
         http2.setInitialStreamRecvWindow(STREAM_WINDOW);
@@ -117,6 +126,21 @@ final class JettyListener implements HttpListener {
             server.stop();
         } catch (Exception e) {
             // Nothing can be done about a server that does not stop; its connections are closed by then.
+        }
+    }
+
+    /** HTTP/2 for clients that begin with it; an upgrade to it (RFC 9113 3.1 knows none) is a header like any other. */
+    private static final class PriorKnowledge extends HTTP2CServerConnectionFactory {
+        PriorKnowledge(HttpConfiguration configuration) {
+            super(configuration);
+        }
+
+        @Override
+        public Connection upgradeConnection(
+                Connector to, EndPoint endPoint, MetaData.Request request, HttpFields.Mutable answer) {
+            return HttpMethod.PRI.is(request.getMethod())
+                    ? super.upgradeConnection(to, endPoint, request, answer)
+                    : null;
         }
     }
 }

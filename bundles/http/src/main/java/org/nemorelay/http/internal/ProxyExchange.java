@@ -139,7 +139,7 @@ final class ProxyExchange extends IteratingCallback
                 upstream.trailersSupplier(request::getTrailers);
             }
             if (request.getHeaders().contains(HttpHeader.EXPECT, HttpHeaderValue.CONTINUE.asString())) {
-                scheduler.schedule(this::proceed, EXPECT_PATIENCE_MS, TimeUnit.MILLISECONDS);
+                new Expectation().await(first);
             }
         } else {
             uploaded();
@@ -272,11 +272,50 @@ final class ProxyExchange extends IteratingCallback
 
     // ---- upstream's side
 
-    private void proceed() {
-        if (outcome.get() == null && !headDecided.get()) {
-            var exchange = upstream.getConversation().getExchanges().peekLast();
-            if (exchange != null) {
-                exchange.proceed(null, null);
+    /**
+     * What becomes of {@code Expect: 100-continue}: a client that waits for its provider does so for a while at most, and
+     * one that sends its body without waiting is not kept. Of HTTP/2 clients nobody can tell which they are: they do not wait.
+     */
+    private final class Expectation {
+        private volatile boolean committed;
+        private volatile boolean bodyIsHere;
+
+        void await(Content.Chunk first) {
+            bodyIsHere = watched == null || first != null;
+            if (!bodyIsHere) {
+                // Takes what arrived with the head, and asks the client for nothing.
+                upload.first = request.read();
+                bodyIsHere = upload.first != null;
+            }
+            if (!bodyIsHere) {
+                watched.watch(
+                        () -> clientFailed(new IOException("the client closed the connection")), this::bodyArrived);
+            }
+            upstream.onRequestCommit(sent -> headLeft());
+        }
+
+        private void bodyArrived() {
+            bodyIsHere = true;
+            if (committed) {
+                proceed();
+            }
+        }
+
+        private void headLeft() {
+            committed = true;
+            if (bodyIsHere) {
+                proceed();
+            } else {
+                scheduler.schedule(this::proceed, EXPECT_PATIENCE_MS, TimeUnit.MILLISECONDS);
+            }
+        }
+
+        private void proceed() {
+            if (outcome.get() == null && !headDecided.get()) {
+                var exchange = upstream.getConversation().getExchanges().peekLast();
+                if (exchange != null) {
+                    exchange.proceed(null, null);
+                }
             }
         }
     }

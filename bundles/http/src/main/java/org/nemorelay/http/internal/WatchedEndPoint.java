@@ -31,6 +31,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
     private boolean registered;
     private Callback reader;
     private Runnable onGone;
+    private Runnable onBytes;
     private ByteBuffer peeked = BufferUtil.EMPTY_BUFFER;
     private boolean ended;
 
@@ -40,12 +41,18 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         this.executor = executor;
     }
 
-    /** Runs {@code action} once if the client goes away before {@link #unwatch()}; the request must be read to its end. */
+    /** Runs {@code action} once if the client goes away before {@link #unwatch()}; nobody may be reading. */
     void watch(Runnable action) {
+        watch(action, null);
+    }
+
+    /** The same, and {@code bytes} once if the client sends something before. */
+    void watch(Runnable action, Runnable bytes) {
         boolean register;
         boolean gone;
         synchronized (this) {
             onGone = action;
+            onBytes = bytes;
             gone = ended;
             register = !registered && !ended && !peeked.hasRemaining();
             registered |= register;
@@ -61,6 +68,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
 
     synchronized void unwatch() {
         onGone = null;
+        onBytes = null;
     }
 
     @Override
@@ -123,6 +131,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
 
     private void readable() {
         Callback connection;
+        Runnable bytes = null;
         boolean again = false;
         Throwable failure = null;
         synchronized (this) {
@@ -135,6 +144,8 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
                     int filled = super.fill(buffer);
                     if (filled > 0) {
                         peeked = buffer;
+                        bytes = onBytes;
+                        onBytes = null;
                     } else if (filled == 0) {
                         registered = true;
                         again = true;
@@ -148,6 +159,8 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         }
         if (connection != null) {
             connection.succeeded();
+        } else if (bytes != null) {
+            bytes.run();
         } else if (failure != null) {
             gone(failure);
         } else if (again && !super.tryFillInterested(watch)) {
@@ -165,6 +178,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
             reader = null;
             action = onGone;
             onGone = null;
+            onBytes = null;
         }
         if (connection != null) {
             connection.failed(cause);

@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -134,6 +136,39 @@ final class BodyTest {
             client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
             assertEquals(100, client.read().status());
             assertEquals("{}", client.send("{}").read().text());
+        }
+    }
+
+    @Test
+    void aBodyThatDoesNotWaitForTheExpectationIsNotHeldUp() throws Exception {
+        Semaphore heads = new Semaphore(0);
+        try (RawProvider provider = new RawProvider(exchange -> {
+                    for (String head = exchange.head(); head != null; head = exchange.head()) {
+                        assertTrue(head.toLowerCase(Locale.ROOT).contains("expect: 100-continue"));
+                        heads.release();
+                        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+                                + new String(exchange.body(head), StandardCharsets.UTF_8));
+                    }
+                });
+                Relay relay = new Relay(provider.origin());
+                RawClient client = new RawClient(relay.port())) {
+            String head = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+            long start = System.nanoTime();
+            for (int i = 0; i < 8; i++) {
+                if (i % 2 == 0) {
+                    client.send(head + "{}");
+                } else {
+                    client.send(head);
+                    assertTrue(heads.tryAcquire(10, TimeUnit.SECONDS));
+                    client.send("{}");
+                }
+                RawClient.Answer got = client.read();
+                assertEquals(200, got.status(), "the body is here: nobody asks for it");
+                assertEquals("{}", got.text());
+                heads.drainPermits();
+            }
+            // Each that was kept would have taken a second.
+            assertTrue(System.nanoTime() - start < 4_000_000_000L, "bodies are kept");
         }
     }
 

@@ -27,10 +27,18 @@ class DaemonSurfaceTest {
             "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==");
     private static final String MESSAGE = "{\"model\":\"mock-model\",\"stream\":true}";
 
+    private static final String LONE_UPGRADE = " whose connection header names no upgrade";
+    private static final String UNNAMED =
+            "an upgrade that the connection header does not name is malformed (RFC 9110 7.8) and refused as it is parsed;"
+                    + " harnesses and stock hooks name it";
+
     /** Name of the exchange to the reason why ours differs. */
     private static final Map<String, String> ACCEPTED = Map.ofEntries(
             Map.entry("no host", "HTTP/1.1 demands a host (RFC 9112 3.2)"),
-            Map.entry("GET //healthz", "an ambiguous path is refused before it is routed"),
+            Map.entry("no slash", "a target that is neither a path nor a URI is malformed (RFC 9112 3.2)"),
+            Map.entry("GET /%zz", "an escape of no byte is malformed (RFC 3986 2.1)"),
+            Map.entry("GET /v1/models%00", "an escaped NUL is refused as it is parsed"),
+            Map.entry("asterisk", "the asterisk form belongs to OPTIONS (RFC 9112 3.2.4)"),
             Map.entry("POST without a length", "the provider is told that there is no body (RFC 9110 8.6)"),
             Map.entry("expect", "nobody is asked to continue with a body that is already here (RFC 9110 10.1.1)"),
             Map.entry("no request line", "a connection that closes anyway; the stock announces it"),
@@ -40,9 +48,10 @@ class DaemonSurfaceTest {
                     Exchange.of("GET /v1/models", "", UPGRADE.toArray(String[]::new))
                             .name(),
                     "the stock forwards connection and upgrade to the provider; here no upgrade passes"),
-            Map.entry(
-                    Exchange.of("GET /v1/responses", "", "upgrade: websocket").name(),
-                    "an upgrade that the connection header does not name is malformed; harnesses name it"));
+            Map.entry("GET /v1/responses" + LONE_UPGRADE, UNNAMED),
+            Map.entry("GET /v1/messages" + LONE_UPGRADE, UNNAMED),
+            Map.entry("GET /healthz" + LONE_UPGRADE, UNNAMED),
+            Map.entry("GET /bootstrap/tunnel" + LONE_UPGRADE, UNNAMED));
 
     @TempDir
     Path folder;
@@ -120,6 +129,17 @@ class DaemonSurfaceTest {
                 "POST /v1/nope",
                 "GET /healthz/",
                 "GET //healthz",
+                "GET /a//b",
+                "GET /v1//models",
+                "GET /healthz/../healthz",
+                "GET /healthz/.",
+                "GET /%68ealthz",
+                "GET /healthz;x",
+                "GET /v1/models%2f",
+                "GET /v1/models%00",
+                "GET /%zz",
+                "GET /v1/models?a=%zz&b=%00//..",
+                "OPTIONS *",
                 "GET /_nemo_relay/v1/workers/",
                 "GET /_nemo_relay/v1/workers/nope",
                 "GET /_nemo-relay/control/v1/nope",
@@ -145,6 +165,8 @@ class DaemonSurfaceTest {
         }
         all.add(Exchange.of("GET /nope", "", MALFORMED));
         all.add(Exchange.of("GET /v1/messages", "", MALFORMED));
+        all.add(new Exchange("no slash", "GET healthz HTTP/1.1\r\nhost: a\r\n\r\n"));
+        all.add(new Exchange("asterisk", "GET * HTTP/1.1\r\nhost: a\r\n\r\n"));
         all.add(new Exchange("CONNECT", "CONNECT a:443 HTTP/1.1\r\nhost: a:443\r\n\r\n"));
         return all;
     }
@@ -244,11 +266,27 @@ class DaemonSurfaceTest {
                 "/v1/models")) {
             all.add(Exchange.of("GET " + path, "", upgrade));
         }
-        all.add(Exchange.of("GET /v1/responses", "", "upgrade: websocket"));
+        for (String path : List.of("/v1/responses", "/v1/messages", "/healthz", "/bootstrap/tunnel")) {
+            String protocol = path.endsWith("tunnel") ? "nemo-relay-tls" : "websocket";
+            all.add(new Exchange(
+                    "GET " + path + LONE_UPGRADE,
+                    "GET " + path + " HTTP/1.1\r\nhost: relay.test\r\nupgrade: " + protocol + "\r\n\r\n"));
+        }
+        all.add(Exchange.of(
+                "GET /healthz", "", "connection: upgrade, http2-settings", "upgrade: h2c", "http2-settings: AAMAAABk"));
+        all.add(Exchange.of(
+                "POST /v1/messages",
+                "{}",
+                "connection: upgrade, http2-settings",
+                "upgrade: h2c",
+                "http2-settings: AAMAAABk"));
         all.add(Exchange.of("GET /v1/responses", "", "upgrade: WebSocket", "connection: Upgrade", MALFORMED));
         all.add(Exchange.of("POST /v1/responses", "{}", upgrade));
         all.add(Exchange.of("POST /v1/messages", "{}", "connection: upgrade", "upgrade: h2c"));
-        all.add(Exchange.of("POST /v1/messages", "{}", "connection: \u00e9"));
+        for (String connection :
+                List.of("\u00e9", "", ",", "a,,b", "a b c;;", "a;b", "\"x\"", "keep-alive, @", "!#$%&'*+-.^_`|~")) {
+            all.add(Exchange.of("POST /v1/messages", "{}", "connection: " + connection));
+        }
         for (String path : List.of("/_nemo-relay/control/v1/mcp", "/_nemo-relay/control/v1/worker")) {
             all.add(Exchange.of("GET " + path, ""));
             all.add(Exchange.of("GET " + path, "", upgrade));
