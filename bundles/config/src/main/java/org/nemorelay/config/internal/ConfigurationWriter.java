@@ -1,13 +1,20 @@
 package org.nemorelay.config.internal;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.Dictionary;
 import java.util.Hashtable;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
@@ -27,17 +34,37 @@ import org.osgi.service.component.annotations.Deactivate;
 import org.osgi.service.component.annotations.Reference;
 
 /**
- * Turns what the administrator and the command line say into configurations of the running role. What it wrote goes
- * away with it, except at the end of the process: there each component is deactivated by its own bundle's stop.
+ * Turns what the administrator and the command line say into configurations of the running role, and follows the files
+ * while it runs: what is read without an error takes effect, an error changes nothing. What it wrote goes away with it,
+ * except at the end of the process: there each component is deactivated by its own bundle's stop.
  */
 @Component(service = {})
 public final class ConfigurationWriter {
     private static final String TARGET = "nemo_relay.configuration";
     private static final String ANY_BUNDLE = "?";
 
+    /** Its values belong to the listener and the broker, which live as long as the process. */
+    private static final String AT_START = "org.nemorelay.daemon";
+
+    private static final long LOOK_MILLIS = 1_000;
+
+    /** How long a file that has changed must have stayed as it is: editors write in pieces. */
+    private static final long SETTLED_MILLIS = 300;
+
     private final BundleContext context;
-    private final List<Configuration> written = new ArrayList<>();
-    private final List<ServiceRegistration<?>> registered = new ArrayList<>();
+    private final ConfigurationAdmin admin;
+    private final LaunchOptions options;
+    private final EventLog log;
+    private final Map<String, Configuration> written = new LinkedHashMap<>();
+    private final Thread thread;
+    private Optional<ServiceRegistration<PluginPlan>> plan = Optional.empty();
+    private Map<Path, Stamp> stamps = Map.of();
+    private RoleConfiguration inForce;
+
+    /** By what a file is known to have changed. */
+    private record Stamp(long size, Object modified, String inode) {
+        static final Stamp ABSENT = new Stamp(-1, "", "");
+    }
 
     @Activate
     public ConfigurationWriter(
@@ -47,12 +74,15 @@ public final class ConfigurationWriter {
             @Reference EventLog log,
             @Reference ProcessControl control) {
         this.context = context;
+        this.admin = admin;
+        this.options = options;
+        this.log = log;
+        this.thread = Thread.ofPlatform().name("configuration").daemon().unstarted(this::follow);
         try {
             RoleConfiguration configuration = RoleConfiguration.resolve(options);
-            if (log instanceof ProcessEventLog own) {
-                own.configure(configuration.logging());
-                JavaLogging.install(log);
-            }
+            stamps = stamps(configuration.files());
+            inForce = configuration;
+            configureLog(configuration);
             log.log(
                     Level.INFO,
                     "nemo_relay.logging",
@@ -60,11 +90,16 @@ public final class ConfigurationWriter {
                     "Operational logging initialized",
                     "file_sink_count",
                     configuration.logging().files().size());
-            for (String note : configuration.notes()) {
-                log.log(Level.WARN, TARGET, "configuration_ignored", note);
+            note(configuration);
+            configuration.plugins().ifPresent(this::register);
+            for (Map.Entry<String, Map<String, Object>> pid :
+                    configuration.pids().entrySet()) {
+                update(pid.getKey(), pid.getValue());
             }
-            write(admin, configuration);
             log.log(Level.INFO, TARGET, "configuration_resolved", "Configuration resolved", "mode", options.role());
+            if (!configuration.files().isEmpty()) {
+                thread.start();
+            }
         } catch (RelayException e) {
             control.fail(e);
         } catch (IOException e) {
@@ -72,37 +107,170 @@ public final class ConfigurationWriter {
         }
     }
 
-    private void write(ConfigurationAdmin admin, RoleConfiguration configuration) throws IOException {
-        // The plan goes first: who sees a plugin's configuration finds the plan that it belongs to.
-        configuration
-                .plugins()
-                .ifPresent(plugins -> registered.add(context.registerService(PluginPlan.class, plugins, null)));
-        if (configuration.plugins().isPresent()) {
-            Plugins plugins = configuration.plugins().get();
-            for (PluginPlan.Component component : plugins.components()) {
-                Dictionary<String, Object> properties = new Hashtable<>(plugins.configuration(component.kind()));
-                properties.put("nemorelay.plugin.kind", component.kind());
-                update(admin.getFactoryConfiguration(component.kind(), component.kind(), ANY_BUNDLE), properties);
-            }
-        }
-        for (Map.Entry<String, Map<String, Object>> pid : configuration.pids().entrySet()) {
-            update(admin.getConfiguration(pid.getKey(), ANY_BUNDLE), new Hashtable<>(pid.getValue()));
+    private void configureLog(RoleConfiguration configuration) {
+        if (log instanceof ProcessEventLog own) {
+            own.configure(configuration.logging());
+            JavaLogging.install(log);
         }
     }
 
-    private void update(Configuration configuration, Dictionary<String, Object> properties) throws IOException {
-        written.add(configuration);
-        configuration.update(properties);
+    private void note(RoleConfiguration configuration) {
+        for (String note : configuration.notes()) {
+            log.log(Level.WARN, TARGET, "configuration_ignored", note);
+        }
+    }
+
+    /** Who is told of another plan has the old one until then. */
+    private void register(Plugins plugins) {
+        ServiceRegistration<PluginPlan> next = context.registerService(PluginPlan.class, plugins, null);
+        plan.ifPresent(ServiceRegistration::unregister);
+        plan = Optional.of(next);
+    }
+
+    private void update(String pid, Map<String, Object> values) throws IOException {
+        Configuration configuration = written.get(pid);
+        if (configuration == null) {
+            configuration = admin.getConfiguration(pid, ANY_BUNDLE);
+            written.put(pid, configuration);
+        }
+        configuration.update(new Hashtable<>(values));
+    }
+
+    // ---- changes while the role runs
+
+    private void follow() {
+        try {
+            while (true) {
+                Thread.sleep(LOOK_MILLIS);
+                Map<Path, Stamp> now = stamps(inForce.files());
+                if (!now.equals(stamps)) {
+                    now = settled(now);
+                    boolean plugins = changed(now, Plugins.FILE);
+                    stamps = now;
+                    reload(plugins);
+                }
+            }
+        } catch (InterruptedException e) {
+            // The role ends.
+        }
+    }
+
+    private Map<Path, Stamp> settled(Map<Path, Stamp> first) throws InterruptedException {
+        Map<Path, Stamp> last = first;
+        while (true) {
+            Thread.sleep(SETTLED_MILLIS);
+            Map<Path, Stamp> now = stamps(inForce.files());
+            if (now.equals(last)) {
+                return now;
+            }
+            last = now;
+        }
+    }
+
+    private boolean changed(Map<Path, Stamp> now, String name) {
+        return now.entrySet().stream()
+                .anyMatch(entry ->
+                        entry.getKey().endsWith(name) && !entry.getValue().equals(stamps.get(entry.getKey())));
+    }
+
+    private void reload(boolean pluginsChanged) {
+        try {
+            RoleConfiguration next = RoleConfiguration.resolve(options);
+            if (!next.logging().equals(inForce.logging())) {
+                configureLog(next);
+            }
+            note(next);
+            for (Map.Entry<String, Map<String, Object>> pid : next.pids().entrySet()) {
+                if (!pid.getValue().equals(inForce.pids().get(pid.getKey()))
+                        && !pid.getKey().equals(AT_START)) {
+                    update(pid.getKey(), pid.getValue());
+                }
+            }
+            tell(next);
+            inForce = next;
+            if (pluginsChanged) {
+                next.plugins().ifPresent(this::register);
+            }
+        } catch (RelayException e) {
+            log.log(
+                    Level.ERROR,
+                    TARGET,
+                    "configuration_rejected",
+                    e.getMessage() + "; what was in force stays in force until this is corrected",
+                    "mode",
+                    options.role());
+        } catch (IOException e) {
+            log.log(Level.ERROR, TARGET, "configuration_rejected", "configuration cannot be stored: " + e);
+        }
+    }
+
+    /** Names, not values: these may be credentials. */
+    private void tell(RoleConfiguration next) {
+        TreeSet<String> names = new TreeSet<>(next.settings().keySet());
+        names.addAll(inForce.settings().keySet());
+        List<String> changed = new ArrayList<>();
+        for (String name : names) {
+            Optional<Setting> before = Optional.ofNullable(inForce.settings().get(name));
+            Optional<Setting> after = Optional.ofNullable(next.settings().get(name));
+            if (Objects.equals(before.map(Setting::value), after.map(Setting::value))) {
+                continue;
+            }
+            boolean daemon = options.role().equals("daemon");
+            if (name.startsWith(daemon ? "logging." : "daemon.")) {
+                continue;
+            }
+            if (name.startsWith("daemon.") && !name.startsWith("daemon.logging.")) {
+                log.log(
+                        Level.WARN,
+                        TARGET,
+                        "configuration_needs_restart",
+                        after.or(() -> before).map(Setting::origin).orElse("") + ": " + name
+                                + " takes effect when the daemon is started again",
+                        "key",
+                        name);
+            } else {
+                changed.add(name);
+            }
+        }
+        if (!changed.isEmpty()) {
+            log.log(
+                    Level.INFO,
+                    TARGET,
+                    "configuration_changed",
+                    "In force for new requests: " + String.join(", ", changed),
+                    "mode",
+                    options.role());
+        }
+    }
+
+    private static Map<Path, Stamp> stamps(List<Path> files) {
+        Map<Path, Stamp> stamps = new LinkedHashMap<>();
+        for (Path file : files) {
+            try {
+                BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+                stamps.put(
+                        file,
+                        new Stamp(
+                                attributes.size(),
+                                attributes.lastModifiedTime(),
+                                String.valueOf(attributes.fileKey())));
+            } catch (IOException e) {
+                stamps.put(file, Stamp.ABSENT);
+            }
+        }
+        return stamps;
     }
 
     @Deactivate
-    void deactivate() throws IOException {
-        registered.forEach(ServiceRegistration::unregister);
+    void deactivate() throws IOException, InterruptedException {
+        thread.interrupt();
+        thread.join();
+        plan.ifPresent(ServiceRegistration::unregister);
         Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_ID);
         if (framework == null || framework.getState() == Bundle.STOPPING) {
             return;
         }
-        for (Configuration configuration : written) {
+        for (Configuration configuration : written.values()) {
             configuration.delete();
         }
     }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.DaemonUrl;
@@ -21,9 +22,16 @@ import org.nemorelay.telemetry.LogSettings;
  * @param logging what the process logs from now on
  * @param plugins the planned plugins; empty where the role runs none
  * @param notes one line for each thing that is tolerated yet has no effect
+ * @param settings the settings that hold, by dotted name, with where each comes from
+ * @param files what was looked for on the way, there or not
  */
 record RoleConfiguration(
-        Map<String, Map<String, Object>> pids, LogSettings logging, Optional<Plugins> plugins, List<String> notes) {
+        Map<String, Map<String, Object>> pids,
+        LogSettings logging,
+        Optional<Plugins> plugins,
+        List<String> notes,
+        Map<String, Setting> settings,
+        List<Path> files) {
 
     private static final String CONFIG_FILE = "config.toml";
 
@@ -70,7 +78,13 @@ record RoleConfiguration(
             case "daemon" -> daemon(options);
             case "worker" -> worker(options);
             default ->
-                new RoleConfiguration(Map.of(), logging(options, new Layers(), "logging"), Optional.empty(), List.of());
+                new RoleConfiguration(
+                        Map.of(),
+                        logging(options, new Layers(), "logging"),
+                        Optional.empty(),
+                        List.of(),
+                        Map.of(),
+                        List.of());
         };
     }
 
@@ -104,7 +118,15 @@ record RoleConfiguration(
                         "max_tokens_per_identity", integer(layers, "daemon.max_tokens_per_identity")));
         shared(layers, pids);
         return new RoleConfiguration(
-                Map.copyOf(pids), logging(options, layers, "daemon.logging"), Optional.empty(), List.copyOf(notes));
+                Map.copyOf(pids),
+                logging(options, layers, "daemon.logging"),
+                Optional.empty(),
+                List.copyOf(notes),
+                layers.merged(),
+                Stream.concat(
+                                userPath(options).stream(),
+                                Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
+                        .toList());
     }
 
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
@@ -149,19 +171,24 @@ record RoleConfiguration(
                 Optional.of(TomlFile.read(plugins)
                         .map(file -> Plugins.read(file, notes::add))
                         .orElse(Plugins.NONE)),
-                List.copyOf(notes));
+                List.copyOf(notes),
+                layers.merged(),
+                List.of(options.systemFolder().resolve(CONFIG_FILE), plugins));
     }
 
     private static Optional<TomlValue.Table> userFile(LaunchOptions options) {
-        Optional<Path> given = options.flag("config").map(Path::of);
-        if (given.isPresent()) {
-            Optional<TomlValue.Table> file = TomlFile.read(given.get());
-            if (file.isEmpty()) {
-                throw Failures.of("--config: there is no file " + given.get());
-            }
-            return file;
+        Optional<Path> path = userPath(options);
+        Optional<TomlValue.Table> file = path.flatMap(TomlFile::read);
+        if (file.isEmpty() && options.flag("config").isPresent()) {
+            throw Failures.of("--config: there is no file " + path.orElseThrow());
         }
-        return userFolder(options.environment()).flatMap(folder -> TomlFile.read(folder.resolve(CONFIG_FILE)));
+        return file;
+    }
+
+    private static Optional<Path> userPath(LaunchOptions options) {
+        return options.flag("config")
+                .map(Path::of)
+                .or(() -> userFolder(options.environment()).map(folder -> folder.resolve(CONFIG_FILE)));
     }
 
     private static Optional<TomlValue.Table> systemFile(LaunchOptions options) {

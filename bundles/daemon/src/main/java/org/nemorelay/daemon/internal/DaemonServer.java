@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
 import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.broker.Broker;
@@ -14,6 +16,7 @@ import org.nemorelay.broker.RouteStatus;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.HookTlsIdentity;
@@ -35,6 +38,7 @@ import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 
 /**
@@ -61,6 +65,7 @@ public final class DaemonServer implements AdminVerb {
     private final String instanceId;
     private final DaemonConfiguration daemon;
     private Optional<Running> running = Optional.empty();
+    private Optional<Consumer<UpstreamConfiguration>> surface = Optional.empty();
 
     /** What exists while the daemon serves. */
     private record Running(
@@ -95,20 +100,18 @@ public final class DaemonServer implements AdminVerb {
         }
     }
 
+    /** New values of {@code [upstream]} hold for the requests that arrive from now on. */
+    @Modified
+    void modified(UpstreamConfiguration upstream) {
+        surface.ifPresent(live -> live.accept(upstream));
+    }
+
     private Running start(HttpEngine http, Map<String, String> environment, UpstreamConfiguration upstream, Ids ids) {
         StateFolder folder = StateFolder.of(environment);
         GenerationFile generations = folder.generations();
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         SigningKey key = folder.daemonIdentity();
         HookTlsIdentity hooks = folder.hookTlsIdentity();
-        Upstreams upstreams = new Upstreams(
-                new Upstreams.Settings(
-                        upstream.openai__base__url(),
-                        upstream.openai__auth__header(),
-                        upstream.anthropic__base__url(),
-                        upstream.anthropic__auth__header(),
-                        upstream.chatgpt__codex__base__url()),
-                environment);
         Broker broker = new Broker(BrokerSettings.of(
                 daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity()));
         WorkerProbe probe = (worker, token) -> http.status(
@@ -124,21 +127,28 @@ public final class DaemonServer implements AdminVerb {
         ControlPlane plane = new ControlPlane(broker, handshake, proofs, ids, clock, state, probe, log);
         plane.recover(saved);
         try {
-            HttpListener listener = http.listen(
-                    daemon.bind(),
-                    daemon.port(),
-                    server -> new PublicSurface(
-                            broker,
-                            plane,
-                            new ControlUpgrade(server, new Admission(UPGRADES_PER_PEER, UPGRADES_ON_LOOPBACK), clock),
-                            proofs,
-                            new HookTunnel(server, hooks, log),
-                            http.forwarder(),
-                            upstreams,
-                            new StatusPages(instanceId, Version.text(), daemon.pass__through()),
-                            new RequestLog(log, clock),
-                            daemon.require__worker(),
-                            Math.multiplyExact(upstream.response__timeout__secs(), 1_000L)));
+            HttpListener listener = http.listen(daemon.bind(), daemon.port(), server -> {
+                ControlUpgrade upgrade =
+                        new ControlUpgrade(server, new Admission(UPGRADES_PER_PEER, UPGRADES_ON_LOOPBACK), clock);
+                HookTunnel tunnel = new HookTunnel(server, hooks, log);
+                StatusPages pages = new StatusPages(instanceId, Version.text(), daemon.pass__through());
+                RequestLog requests = new RequestLog(log, clock);
+                Function<UpstreamConfiguration, PublicSurface> made = settings -> new PublicSurface(
+                        broker,
+                        plane,
+                        upgrade,
+                        proofs,
+                        tunnel,
+                        http.forwarder(),
+                        upstreams(settings, environment),
+                        pages,
+                        requests,
+                        daemon.require__worker(),
+                        Math.multiplyExact(settings.response__timeout__secs(), 1_000L));
+                LiveHandler live = new LiveHandler(made.apply(upstream));
+                surface = Optional.of(settings -> live.use(made.apply(settings)));
+                return live;
+            });
             DaemonUrl url = DaemonUrl.parse(
                     daemon.advertise__address().isEmpty()
                             ? "http://" + daemon.bind() + ":" + listener.port()
@@ -170,6 +180,17 @@ public final class DaemonServer implements AdminVerb {
             state.close();
             throw e;
         }
+    }
+
+    private static Upstreams upstreams(UpstreamConfiguration upstream, Map<String, String> environment) {
+        return new Upstreams(
+                new Upstreams.Settings(
+                        upstream.openai__base__url(),
+                        upstream.openai__auth__header(),
+                        upstream.anthropic__base__url(),
+                        upstream.anthropic__auth__header(),
+                        upstream.chatgpt__codex__base__url()),
+                environment);
     }
 
     /** Where the daemon listens; nothing when it could not start. */

@@ -53,10 +53,13 @@ final class Deployment {
     /** How long a worker's start waits for plugins that it can do without. */
     private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** How long a plugin that is installed or changed while requests run may take to start. */
-    private static final long CHANGE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** How long plugins may take.
+     * @param changeMillis to start, when they are installed or changed while requests run
+     * @param stopMillis to stop */
+    record Limits(long changeMillis, long stopMillis) {
+        static final Limits DEFAULT = new Limits(30_000, 15_000);
+    }
 
-    private static final long STOP_MILLIS = 15_000;
     private static final int MAX_REGISTERED = 1_000;
 
     private final BundleContext context;
@@ -66,6 +69,7 @@ final class Deployment {
     private final Predicate<Bundle> serves;
     private final Function<Set<Bundle>, CompletableFuture<Void>> show;
     private final Runnable statusChanged;
+    private final Limits limits;
     private final EventLog log;
 
     private volatile List<PluginStatus> status = List.of();
@@ -108,6 +112,7 @@ final class Deployment {
             Predicate<Bundle> serves,
             Function<Set<Bundle>, CompletableFuture<Void>> show,
             Runnable statusChanged,
+            Limits limits,
             EventLog log) {
         this.context = context;
         this.files = files;
@@ -116,6 +121,7 @@ final class Deployment {
         this.serves = serves;
         this.show = show;
         this.statusChanged = statusChanged;
+        this.limits = limits;
         this.log = log;
     }
 
@@ -352,7 +358,7 @@ final class Deployment {
     }
 
     private void remove(Generation generation) {
-        generation.retire(STOP_MILLIS).thenAccept(end -> ended(generation, end));
+        generation.retire(limits.stopMillis()).thenAccept(end -> ended(generation, end));
     }
 
     /** A file that nobody has asked for by name may be broken; a planned kind that it should provide is then missing. */
@@ -601,7 +607,7 @@ final class Deployment {
         /** A change while requests run: it succeeds soon or not at all. */
         void awaitChange() throws InterruptedException {
             long begun = System.nanoTime();
-            while (!undecided.isEmpty() && System.nanoTime() - begun < CHANGE_NANOS) {
+            while (!undecided.isEmpty() && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(limits.changeMillis())) {
                 undecided.removeIf(this::decided);
                 if (!undecided.isEmpty()) {
                     await(LOOK_AGAIN_MILLIS);
@@ -739,7 +745,7 @@ final class Deployment {
             case Generation.End.Blocked() ->
                 left(
                         generation,
-                        plugin + " did not come to an end within " + STOP_MILLIS / 1_000
+                        plugin + " did not come to an end within " + limits.stopMillis() / 1_000
                                 + " s and is abandoned: its threads stay until the worker ends; correct the plugin");
         }
     }
@@ -963,7 +969,7 @@ final class Deployment {
         seen.values().forEach(one -> one.generation().ifPresent(all::add));
         late.forEach(one -> all.add(one.planned().generation()));
         CompletableFuture.allOf(all.stream()
-                        .map(generation -> generation.retire(STOP_MILLIS))
+                        .map(generation -> generation.retire(limits.stopMillis()))
                         .toArray(CompletableFuture[]::new))
                 .join();
     }

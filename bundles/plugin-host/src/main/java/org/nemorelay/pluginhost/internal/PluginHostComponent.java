@@ -63,6 +63,16 @@ public final class PluginHostComponent implements PluginHost {
             @Reference ServiceComponentRuntime runtime,
             @Reference ConfigurationAdmin configurations,
             @Reference EventLog log) {
+        this(context, options, runtime, configurations, log, Deployment.Limits.DEFAULT);
+    }
+
+    PluginHostComponent(
+            BundleContext context,
+            LaunchOptions options,
+            ServiceComponentRuntime runtime,
+            ConfigurationAdmin configurations,
+            EventLog log,
+            Deployment.Limits limits) {
         this.context = context;
         this.log = log;
         this.sinks = new PluginServices<>(
@@ -85,6 +95,7 @@ public final class PluginHostComponent implements PluginHost {
                 bundle -> sinks.serve(bundle) && policies.serve(bundle),
                 this::show,
                 this::statusChanged,
+                limits,
                 log);
         this.hook = context.registerService(ResolverHookFactory.class, deployment.resolverHook(), null);
         this.thread = Thread.ofPlatform().name("plugin-host").daemon().unstarted(this::run);

@@ -89,7 +89,8 @@ final class HostUnderTest {
                 new LaunchOptions("worker", home, Map.of(), Map.of()),
                 runtime,
                 configurations,
-                new MemoryLog());
+                new MemoryLog(),
+                new Deployment.Limits(3_000, 2_000));
         host.setPlan(plan());
         host.open();
         return host;

@@ -5,12 +5,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.control.ControlClient;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
+import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.pluginhost.PluginHost;
@@ -29,6 +31,7 @@ import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
+import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 
 /** The worker role of a process: reads the grant and runs a {@link Worker} until that ends or the role is stopped. */
@@ -45,8 +48,9 @@ public final class WorkerRole {
     private final ProcessControl process;
     private final LaunchOptions options;
     private final WorkerConfiguration worker;
-    private final UpstreamConfiguration upstream;
-    private final GatewayConfiguration gateway;
+    private volatile UpstreamConfiguration upstream;
+    private volatile GatewayConfiguration gateway;
+    private volatile Runnable configured = () -> {};
     private final Ids ids = new Ids();
     private final Thread thread;
     private volatile Optional<Worker> life = Optional.empty();
@@ -72,6 +76,14 @@ public final class WorkerRole {
         this.gateway = gateway;
         thread = Thread.ofPlatform().name("worker").daemon().unstarted(() -> run(System.in));
         thread.start();
+    }
+
+    /** New values hold for the requests that arrive from now on. */
+    @Modified
+    void modified(UpstreamConfiguration upstream, GatewayConfiguration gateway) {
+        this.upstream = upstream;
+        this.gateway = gateway;
+        configured.run();
     }
 
     /** Finishes what is in flight, two minutes at most. */
@@ -119,16 +131,19 @@ public final class WorkerRole {
                 new ControlClient(daemon, Role.WORKER, workerId, state.machineIdentity(), state.pins(), ids);
         Admission admission = new Admission();
         PluginObservation observation = new PluginObservation();
-        DataPlane dataPlane = new DataPlane(
+        UpstreamFailureLog failures = new UpstreamFailureLog(log, workerId, System::nanoTime);
+        Supplier<DataPlane> dataPlane = () -> new DataPlane(
                 admission,
                 engine.forwarder(),
                 // The user's environment names no provider and no key: the administrator's configuration does.
                 new Upstreams(settings(), Map.of()),
                 plugins::snapshot,
                 observation,
-                new UpstreamFailureLog(log, workerId, System::nanoTime),
+                failures,
                 gateway.max__hook__payload__bytes(),
                 TimeUnit.SECONDS.toMillis(upstream.response__timeout__secs()));
+        LiveHandler live = new LiveHandler(dataPlane.get());
+        configured = () -> live.use(dataPlane.get());
         return new Worker(
                 grant,
                 new ControlDaemon(client),
@@ -137,7 +152,7 @@ public final class WorkerRole {
                 new Worker.Surroundings() {
                     @Override
                     public HttpListener listen() {
-                        return engine.listen(worker.bind(), worker.port(), server -> new PluginUse(plugins, dataPlane));
+                        return engine.listen(worker.bind(), worker.port(), server -> new PluginUse(plugins, live));
                     }
 
                     @Override

@@ -1,0 +1,434 @@
+package org.nemorelay.pluginhost.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.Decision;
+import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.PluginConfigException;
+import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.PluginStatus.State;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.wiring.BundleWiring;
+
+class PluginsChangeWhileRunningTest {
+    private static final Optional<Boolean> BY_KIND = Optional.empty();
+    private static final Map<String, String> POLICY =
+            Map.of("Provide-Capability", "org.nemorelay.plugin;kind=p;observer=false");
+
+    @TempDir
+    private Path folder;
+
+    private HostUnderTest host;
+    private PluginHostComponent plugins;
+
+    @BeforeEach
+    void open() throws Exception {
+        host = new HostUnderTest(folder);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        host.close();
+    }
+
+    @Test
+    void aPluginThatIsDroppedInAndThenNamedRuns() throws Exception {
+        begin();
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one")).replan();
+        awaitReason("one");
+        assertEquals(State.ACTIVE, state("p").state());
+    }
+
+    @Test
+    void aPluginThatIsNamedBeforeItIsThereRunsOnceItIs() throws Exception {
+        begin();
+        host.plan("p", BY_KIND, Map.of("reason", "one")).replan();
+        host.awaitLog("ERROR plugins_rejected: plugins.toml:1:1: no bundle in ");
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        awaitReason("one");
+    }
+
+    @Test
+    void anotherConfigurationTakesEffectAndABadOneChangesNothing() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        awaitReason("one");
+        host.noPlan().plan("p", BY_KIND, Map.of("reason", "two")).replan();
+        awaitReason("two");
+        host.noPlan().plan("p", BY_KIND, Map.of("reason", "bad")).replan();
+        host.awaitLog("ERROR plugins_rejected: plugins.toml:7:2: plugin \"p\": reason: must not be bad, write another"
+                + "; plugins.toml changes nothing until this is corrected");
+        assertEquals(Optional.of("two"), reason());
+        assertEquals(State.ACTIVE, state("p").state());
+        assertTrue(state("p").reason().contains("must not be bad"), state("p").toString());
+        host.noPlan().plan("p", BY_KIND, Map.of("reason", "three")).replan();
+        awaitReason("three");
+        assertEquals("", state("p").reason());
+    }
+
+    @Test
+    void oneBadComponentKeepsAllOfTheFileOut() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.jar(
+                "etc/plugins/q.jar",
+                "q",
+                Denying.class,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=q;observer=false"));
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        host.noPlan()
+                .plan("p", BY_KIND, Map.of("reason", "two"))
+                .plan("q", BY_KIND, Map.of("reason", "bad"))
+                .replan();
+        host.awaitLog("ERROR plugins_rejected: plugins.toml:17:2: plugin \"q\"");
+        host.await(
+                () -> state("p").state() == State.ACTIVE, () -> plugins.status().toString());
+        assertEquals(Optional.of("one"), reason());
+        assertEquals(1, plugins.snapshot().policies().size());
+    }
+
+    @Test
+    void severalChangesBecomeOneSnapshot() throws Exception {
+        begin();
+        for (String kind : List.of("a", "b", "c")) {
+            host.jar(
+                    "etc/plugins/" + kind + ".jar",
+                    kind,
+                    Denying.class,
+                    Map.of("Provide-Capability", "org.nemorelay.plugin;kind=" + kind));
+            host.plan(kind, BY_KIND, Map.of("reason", kind));
+        }
+        host.replan();
+        host.await(
+                () -> {
+                    int count = plugins.snapshot().policies().size();
+                    assertTrue(count == 0 || count == 3, () -> count + " of three");
+                    return count == 3;
+                },
+                () -> plugins.status().toString());
+    }
+
+    @Test
+    void anUpdateTakesTheOldOnesPlaceAndOneThatDoesNotStartLeavesIt() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        version("2.0.0", Denying.class);
+        host.await(
+                () -> state("p").version().equals("2.0.0"),
+                () -> plugins.status().toString());
+        version("3.0.0", Failing.class);
+        host.awaitLog("ERROR plugin_update_failed: plugins.toml:1:1: plugin \"p\" (");
+        assertEquals("2.0.0", state("p").version());
+        assertEquals(State.ACTIVE, state("p").state());
+        assertTrue(state("p").reason().endsWith("; version 2.0.0 goes on with the configuration that it has"));
+        assertEquals(Optional.of("one"), reason());
+        version("4.0.0", Denying.class);
+        host.await(
+                () -> state("p").version().equals("4.0.0"),
+                () -> plugins.status().toString());
+        assertEquals("", state("p").reason());
+    }
+
+    @Test
+    void aHalfCopiedJarIsNeverLoaded() throws Exception {
+        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        byte[] whole = Files.readAllBytes(jar);
+        Files.delete(jar);
+        host.plan("p", Optional.of(false), Map.of("reason", "one"));
+        begin();
+        Files.write(jar, Arrays.copyOf(whole, whole.length / 2));
+        Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + jar + " is not a whole jar (");
+        Files.write(jar, whole);
+        awaitReason("one");
+        // And the running version does not mind a half-copied successor.
+        Files.write(jar, Arrays.copyOf(whole, whole.length / 3));
+        host.awaitLog("ERROR plugin_update_failed: plugins.toml:1:1: plugin \"p\": plugin file " + jar
+                + " is not a whole jar (");
+        assertEquals(Optional.of("one"), reason());
+        Files.write(jar, whole);
+        host.await(() -> state("p").reason().isEmpty(), () -> plugins.status().toString());
+    }
+
+    @Test
+    void whatARequestMayUseStaysUntilItEnds() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        PluginHost.Use use = plugins.enter();
+        var snapshot = plugins.snapshot();
+        host.noPlan().replan();
+        host.await(
+                () -> plugins.snapshot().policies().isEmpty(),
+                () -> plugins.status().toString());
+        assertEquals(
+                Optional.of("one"),
+                snapshot.rule(call()).get(30, TimeUnit.SECONDS).denial());
+        assertTrue(bundles().stream().anyMatch(bundle -> bundle.getState() == Bundle.ACTIVE));
+        use.close();
+        host.await(
+                () -> bundles().stream().noneMatch(bundle -> bundle.getState() == Bundle.ACTIVE),
+                () -> bundles().toString());
+    }
+
+    @Test
+    void removingOneRestartsNoOther() throws Exception {
+        Path starts = folder.resolve("starts");
+        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.jar(
+                "etc/plugins/q.jar",
+                "q",
+                Counting.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=q",
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.nemorelay.json,shared;resolution:=optional"));
+        host.plan("p", Optional.of(false), Map.of("reason", "one"))
+                .plan("q", BY_KIND, Map.of("file", starts.toString()));
+        begin();
+        // What would satisfy the optional import comes, the first plugin goes.
+        host.jar("etc/plugins/shared.jar", "r", Denying.class, Map.of("Export-Package", "shared"));
+        Files.delete(jar);
+        host.await(
+                () -> state("p").state() == State.QUARANTINED,
+                () -> plugins.status().toString());
+        host.await(
+                () -> state("r").state() == State.IDLE, () -> plugins.status().toString());
+        assertEquals(List.of("start"), Files.readAllLines(starts));
+    }
+
+    @Test
+    void aJarThatIsTakenAwayServesOnWhileARequiredComponentNamesIt() throws Exception {
+        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        Files.delete(jar);
+        host.await(() -> !state("p").reason().isEmpty(), () -> plugins.status().toString());
+        assertEquals(State.ACTIVE, state("p").state());
+        assertEquals(Optional.of("one"), reason());
+        host.noPlan().replan();
+        host.await(() -> plugins.status().isEmpty(), () -> plugins.status().toString());
+        assertEquals(Optional.empty(), reason());
+    }
+
+    @Test
+    void theOldFileDoesNotServeUnderAPinThatItLacks() throws Exception {
+        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.pin("0".repeat(64)).plan("p", BY_KIND, Map.of("reason", "one")).start();
+        String line = host.failure().orElseThrow();
+        assertTrue(
+                line.startsWith("plugins.toml:1:1: plugin \"p\": " + jar + " has the SHA-256 ")
+                        && line.endsWith(", not the one that is pinned: put the pinned file there or change sha256"),
+                line);
+    }
+
+    @Test
+    void whatWasRemovedLeavesNoClassLoaderBehind() throws Exception {
+        begin();
+        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            host.noPlan().plan("p", BY_KIND, Map.of("reason", "round " + i)).replan();
+            awaitReason("round " + i);
+            bundles().stream()
+                    .filter(bundle -> bundle.getState() == Bundle.ACTIVE)
+                    .forEach(bundle -> loaders.add(
+                            new WeakReference<>(bundle.adapt(BundleWiring.class).getClassLoader())));
+            host.noPlan().replan();
+            host.await(
+                    () -> plugins.snapshot().policies().isEmpty(),
+                    () -> plugins.status().toString());
+        }
+        assertEquals(5, loaders.size());
+        host.await(
+                () -> {
+                    System.gc();
+                    return loaders.stream()
+                                    .filter(loader -> loader.get() != null)
+                                    .count()
+                            <= 1;
+                },
+                () -> "class loaders stay");
+        assertTrue(Files.exists(jar));
+    }
+
+    @Test
+    void aPluginThatBlocksInAChangeIsAbandonedAndNamed() throws Exception {
+        begin();
+        host.jar("etc/plugins/p.jar", "p", Blocking.class, POLICY);
+        host.plan("p", Optional.of(false), Map.of("reason", "one")).replan();
+        host.awaitLog("ERROR plugins_rejected: plugins.toml:1:1: plugin \"p\" (" + host.home
+                + "/etc/plugins/p.jar) is not active after 3 s and is abandoned");
+        // Others come and go.
+        host.jar(
+                "etc/plugins/q.jar",
+                "q",
+                Denying.class,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=q;observer=false"));
+        host.noPlan().plan("q", BY_KIND, Map.of("reason", "two")).replan();
+        awaitReason("two");
+    }
+
+    @Test
+    void threadsThatAreLeftBehindAreNamed() throws Exception {
+        begin();
+        host.jar("etc/plugins/p.jar", "p", Leaving.class, POLICY);
+        host.plan("p", Optional.of(false), Map.of()).replan();
+        host.await(
+                () -> plugins.snapshot().policies().size() == 1,
+                () -> plugins.status().toString());
+        host.noPlan().replan();
+        host.awaitLog("ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
+                + "/etc/plugins/p.jar is removed and has left threads behind, which keep its classes in memory: left"
+                + " over; end them in the plugin's deactivation");
+    }
+
+    private void begin() {
+        plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+    }
+
+    private void version(String version, Class<?> component) throws Exception {
+        Path next = host.jar(
+                "next.jar",
+                "p",
+                component,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=p;observer=false", "Bundle-Version", version));
+        Files.move(next, host.home.resolve("etc/plugins/p.jar"), StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private List<Bundle> bundles() {
+        return Arrays.stream(host.context().getBundles())
+                .filter(Generation::isPlugin)
+                .filter(bundle -> bundle.getLocation().contains("/plugin-"))
+                .toList();
+    }
+
+    private PluginStatus state(String kind) {
+        return plugins.status().stream()
+                .filter(one -> one.kind().equals(kind))
+                .findFirst()
+                .orElse(new PluginStatus(kind, "", State.IDLE, "", "not there"));
+    }
+
+    private void awaitReason(String reason) throws InterruptedException {
+        host.await(() -> reason().equals(Optional.of(reason)), () -> reason() + " " + plugins.status() + host.log);
+    }
+
+    private Optional<String> reason() {
+        return plugins.snapshot().rule(call()).join().denial();
+    }
+
+    private static ToolCall call() {
+        return new ToolCall(
+                ToolCall.Agent.CODEX, "PreToolUse", "Bash", Optional.empty(), Map.of(), JsonObject.of(Map.of(), ""));
+    }
+
+    /** Denies with the reason that it is configured with. */
+    public static final class Denying implements HookPolicy {
+        private final String reason;
+
+        public Denying(Map<String, Object> properties) {
+            reason = PluginConfig.of(properties).string("reason");
+            if (reason.equals("bad")) {
+                throw new PluginConfigException("reason", "must not be bad, write another");
+            }
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.deny(reason));
+        }
+    }
+
+    /** Does not start. */
+    public static final class Failing implements HookPolicy {
+        public Failing(Map<String, Object> properties) {
+            throw new IllegalStateException("not this one");
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Writes down each start. */
+    public static final class Counting implements HookPolicy {
+        public Counting(Map<String, Object> properties) throws Exception {
+            Files.writeString(
+                    Path.of(PluginConfig.of(properties).string("file")),
+                    "start\n",
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Never starts, and does not heed an interrupt. */
+    public static final class Blocking implements HookPolicy {
+        public Blocking(Map<String, Object> properties) {
+            while (true) {
+                LockSupport.parkNanos(1_000_000_000);
+                Thread.interrupted();
+            }
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Starts a thread and does not end it. */
+    public static final class Leaving implements HookPolicy {
+        public Leaving(Map<String, Object> properties) {
+            Thread thread = new Thread(
+                    () -> {
+                        while (!Thread.currentThread().isInterrupted()) {
+                            LockSupport.parkNanos(1_000_000_000);
+                        }
+                    },
+                    "left over");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+}
