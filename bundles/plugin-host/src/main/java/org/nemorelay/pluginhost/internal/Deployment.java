@@ -607,7 +607,8 @@ final class Deployment {
         /** A change while requests run: it succeeds soon or not at all. */
         void awaitChange() throws InterruptedException {
             long begun = System.nanoTime();
-            while (!undecided.isEmpty() && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(limits.changeMillis())) {
+            while (!undecided.isEmpty()
+                    && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(limits.changeMillis())) {
                 undecided.removeIf(this::decided);
                 if (!undecided.isEmpty()) {
                     await(LOOK_AGAIN_MILLIS);
