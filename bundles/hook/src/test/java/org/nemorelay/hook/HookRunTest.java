@@ -312,6 +312,41 @@ class HookRunTest {
     }
 
     @Test
+    void theEventOfALargePayloadIsReadWithoutKeepingIt() {
+        for (String event : new String[] {"Stop", "PreToolUse"}) {
+            byte[] head = "{\"x\":\"".getBytes(StandardCharsets.UTF_8);
+            byte[] tail = ("\",\"y\":[{}],\"hook_event_name\":\"" + event + "\"}").getBytes(StandardCharsets.UTF_8);
+            byte[] input = new byte[20 << 20];
+            Arrays.fill(input, (byte) 'x');
+            System.arraycopy(head, 0, input, 0, head.length);
+            System.arraycopy(tail, 0, input, input.length - tail.length, tail.length);
+            assertEquals(event.equals("Stop") ? 0 : 2, run(input, "claude", "--daemon-address", "http://127.0.0.1:1"));
+        }
+    }
+
+    @Test
+    void charactersAcrossTheBlocksOfALargePayloadAreNoMistake() throws Exception {
+        for (int length : new int[] {(8 << 10) + 2, (264 << 10) + 1, (264 << 10) + 2, (264 << 10) + 3}) {
+            byte[] input = new byte[length];
+            Arrays.fill(input, (byte) 'x');
+            for (int at : new int[] {(8 << 10) - 1, (264 << 10) - 3}) {
+                if (at + 3 <= length) {
+                    System.arraycopy("\u65e5".getBytes(StandardCharsets.UTF_8), 0, input, at, 3);
+                }
+            }
+            try (Daemon daemon = new Daemon(ok("{}"))) {
+                assertEquals(0, run(input, "claude", "--daemon-address", daemon.url()), err());
+                byte[] request = daemon.receivedBytes();
+                assertArrayEquals(input, Arrays.copyOfRange(request, request.length - input.length, request.length));
+            }
+            byte[] endless = Arrays.copyOf(input, length + 1);
+            endless[length] = (byte) 0xe6; // A sequence that does not end.
+            assertEquals(2, run(endless, "claude", "--daemon-address", "http://127.0.0.1:1"));
+            assertTrue(err().contains("not UTF-8: invalid sequence at index " + length), err());
+        }
+    }
+
+    @Test
     void unfinishedInputAtTheDeadlineFailsClosedOnce() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         InputStream endless = new InputStream() {

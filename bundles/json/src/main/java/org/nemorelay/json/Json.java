@@ -62,6 +62,33 @@ public final class Json {
         return JsonObject.of(parse(utf8), "");
     }
 
+    /**
+     * The strings that stand under these keys of the object that the stream holds; nothing else is kept, however large it
+     * is. {@link JsonException} when the stream holds something else up to its end.
+     */
+    public static Map<String, String> texts(InputStream utf8, List<String> keys) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
+            if (parser.nextToken() != JsonToken.START_OBJECT) {
+                throw new JsonException("not a JSON object");
+            }
+            Map<String, String> texts = new LinkedHashMap<>();
+            while (parser.nextToken() != JsonToken.END_OBJECT) {
+                String name = parser.currentName();
+                if (parser.nextToken() == JsonToken.VALUE_STRING && keys.contains(name)) {
+                    texts.put(name, parser.getString());
+                } else {
+                    parser.skipChildren();
+                }
+            }
+            if (parser.nextToken() != null) {
+                throw new JsonException("text after the JSON value at " + place(parser.currentTokenLocation()));
+            }
+            return texts;
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
     /** Compact text of a value made of the types named above, any other {@code Number}, {@code byte[]} (as an array of 0..255), and {@link JsonObject}. */
     public static String write(Object value) {
         StringBuilder out = new StringBuilder(256);

@@ -29,7 +29,7 @@ final class Exchange {
             RouteToken token,
             Map<String, String> environment,
             String operation,
-            byte[] payload)
+            Payload payload)
             throws HookFailure {
         try (Connection connection = trusted(daemon, token, environment)) {
             IOException unsent = null;
@@ -38,14 +38,15 @@ final class Exchange {
                 head.append("POST ").append(path).append(" HTTP/1.1\r\n");
                 head.append("host: ").append(authority(daemon)).append("\r\n");
                 head.append("content-type: application/json\r\n");
-                head.append("content-length: ").append(payload.length).append("\r\n");
+                head.append("content-length: ").append(payload.length()).append("\r\n");
                 head.append(Headers.CLIENT_TOKEN)
                         .append(": ")
                         .append(token.text())
                         .append("\r\n");
                 head.append(Headers.OPERATION_ID).append(": ").append(operation).append("\r\n");
                 head.append("connection: close\r\n\r\n");
-                send(connection.socket, head.toString().getBytes(StandardCharsets.ISO_8859_1), payload);
+                payload.send(
+                        head.toString().getBytes(StandardCharsets.ISO_8859_1), connection.socket.getOutputStream());
             } catch (IOException e) {
                 unsent = e; // The daemon may have refused the payload with an answer before it closed.
             }
@@ -118,19 +119,6 @@ final class Exchange {
     private static String authority(DaemonUrl daemon) {
         String origin = daemon.origin();
         return origin.substring(origin.indexOf("://") + 3);
-    }
-
-    /** Head and a small payload leave in one write. */
-    private static void send(Socket socket, byte[] head, byte[] payload) throws IOException {
-        if (payload.length <= 64 << 10) {
-            byte[] all = new byte[head.length + payload.length];
-            System.arraycopy(head, 0, all, 0, head.length);
-            System.arraycopy(payload, 0, all, head.length, payload.length);
-            socket.getOutputStream().write(all);
-        } else {
-            socket.getOutputStream().write(head);
-            socket.getOutputStream().write(payload);
-        }
     }
 
     static String text(IOException e) {

@@ -1,5 +1,6 @@
 package org.nemorelay.hook.internal;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.json.Json;
@@ -7,7 +8,7 @@ import org.nemorelay.json.JsonException;
 
 /** What becomes of the agent when a hook is not delivered (relay-daemon 0.1, 8). */
 public final class HookPolicy {
-    private static final String[] NAME_KEYS = {"hook_event_name", "event_name", "event", "type"};
+    private static final List<String> NAME_KEYS = List.of("hook_event_name", "event_name", "event", "type");
 
     private HookPolicy() {}
 
@@ -18,7 +19,7 @@ public final class HookPolicy {
      * @param payload empty where the hook could not be read to its end
      */
     public static boolean failsClosed(
-            Optional<Boolean> flag, Map<String, String> environment, Optional<byte[]> payload) {
+            Optional<Boolean> flag, Map<String, String> environment, Optional<Payload> payload) {
         if (flag.isPresent()) {
             return flag.get();
         }
@@ -26,18 +27,16 @@ public final class HookPolicy {
     }
 
     /** Whether the event is one that fails closed by itself; one that cannot be told counts as such. */
-    public static boolean closedEvent(byte[] payload) {
-        Object json;
+    public static boolean closedEvent(Payload payload) {
+        Map<String, String> names;
         try {
-            json = Json.parse(payload);
+            names = Json.texts(payload.open(), NAME_KEYS);
         } catch (JsonException | OutOfMemoryError | StackOverflowError e) {
             return true;
         }
-        if (!(json instanceof Map<?, ?> object)) {
-            return true;
-        }
         for (String key : NAME_KEYS) {
-            if (object.get(key) instanceof String name) {
+            String name = names.get(key);
+            if (name != null) {
                 return switch (name) {
                     case "PreToolUse",
                             "PermissionRequest",

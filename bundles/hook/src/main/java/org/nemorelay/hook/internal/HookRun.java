@@ -32,7 +32,6 @@ public final class HookRun {
     public static final int TOLD = -1;
 
     private static final int MAX_PAYLOAD_BYTES = 20 << 20;
-    private static final byte[] EMPTY_OBJECT = {'{', '}'};
 
     private final HookOptions options;
     private final Map<String, String> environment;
@@ -43,7 +42,7 @@ public final class HookRun {
     private final String operation = operationId();
     private final AtomicBoolean told = new AtomicBoolean();
 
-    private volatile byte[] payload;
+    private volatile Payload payload;
     private ProcessEventLog log;
 
     /** @param log empty for one that heeds the environment and is made when it is needed */
@@ -65,7 +64,7 @@ public final class HookRun {
     /** Delivers the hook; returns the exit status. */
     public int run() {
         try {
-            byte[] input = readPayload();
+            Payload input = readPayload();
             ClientTokens.Resolved credential = ClientTokens.inEnvironment(environment);
             if (credential.token().isEmpty()) {
                 return withoutCredential(input);
@@ -82,19 +81,19 @@ public final class HookRun {
 
     /** Ends the hook because its time is over; returns the exit status. */
     public int expire() {
-        Optional<byte[]> read = Optional.ofNullable(payload);
+        Optional<Payload> read = Optional.ofNullable(payload);
         String what = read.isPresent() ? "the daemon did not answer in time" : "standard input did not end in time";
         return failed(HookFailure.timeout(what), read);
     }
 
-    private byte[] readPayload() throws HookFailure {
-        byte[] bytes;
+    private Payload readPayload() throws HookFailure {
+        Payload input;
         try {
-            bytes = in.readNBytes(MAX_PAYLOAD_BYTES + 1);
+            input = Payload.read(in, MAX_PAYLOAD_BYTES + 1);
         } catch (IOException e) {
             throw HookFailure.invalidPayload("standard input cannot be read: " + e.getMessage());
         }
-        if (bytes.length > MAX_PAYLOAD_BYTES) {
+        if (input.length() > MAX_PAYLOAD_BYTES) {
             log(
                     Level.ERROR,
                     "nemo_relay.operational",
@@ -112,16 +111,16 @@ public final class HookRun {
                     operation);
             throw HookFailure.tooLarge("hook payload exceeds the " + MAX_PAYLOAD_BYTES + "-byte limit");
         }
-        int invalid = Utf8.firstInvalid(bytes);
+        int invalid = input.firstNotUtf8();
         if (invalid >= 0) {
             throw HookFailure.invalidPayload("hook payload is not UTF-8: invalid sequence at index " + invalid);
         }
-        payload = bytes;
-        return bytes;
+        payload = input;
+        return input;
     }
 
     /** Without a credential the daemon could only pass the hook through, so nobody is asked (0.1). */
-    private int withoutCredential(byte[] input) throws HookFailure {
+    private int withoutCredential(Payload input) throws HookFailure {
         boolean closed = HookPolicy.failsClosed(options.failClosed(), environment, Optional.of(input));
         if (closed) {
             throw HookFailure.unauthorized("No NeMo Relay client credential is available; set " + ClientTokens.VARIABLE
@@ -142,14 +141,14 @@ public final class HookRun {
         return answer(options.agent().allowAnswer().getBytes(StandardCharsets.UTF_8));
     }
 
-    private int deliver(byte[] input, RouteToken token) throws HookFailure {
+    private int deliver(Payload input, RouteToken token) throws HookFailure {
         Answer answer = Exchange.post(
                 options.daemon(),
                 options.agent().path(),
                 token,
                 environment,
                 operation,
-                blank(input) ? EMPTY_OBJECT : input);
+                input.blank() ? Payload.EMPTY_OBJECT : input);
         if (answer.status() >= 200 && answer.status() < 300) {
             return answer(answer.body());
         }
@@ -180,7 +179,7 @@ public final class HookRun {
         }
     }
 
-    private int failed(HookFailure failure, Optional<byte[]> read) {
+    private int failed(HookFailure failure, Optional<Payload> read) {
         boolean closed = HookPolicy.failsClosed(options.failClosed(), environment, read);
         if (!told.compareAndSet(false, true)) {
             return TOLD;
@@ -261,15 +260,6 @@ public final class HookRun {
 
     private static String text(JsonObject object, String key) {
         return object.values().get(key) instanceof String text ? text : "";
-    }
-
-    private static boolean blank(byte[] bytes) {
-        for (byte b : bytes) {
-            if (b != ' ' && b != '\t' && b != '\n' && b != '\r') {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** What comes from the other side must not drive the reader's terminal. */
