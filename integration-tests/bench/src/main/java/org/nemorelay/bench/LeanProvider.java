@@ -1,41 +1,53 @@
 package org.nemorelay.bench;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
-/** A provider that costs as little as possible: fixed answers, nothing kept. The path decides which. */
+/** A provider that costs as little as possible: one thread, fixed answers, nothing kept. The path decides which. */
 final class LeanProvider implements AutoCloseable {
     static final int EVENTS = 128;
     static final int BIG = 1 << 20;
 
-    private static final byte[] SMALL = sized(new byte[200]);
-    private static final byte[] LARGE = sized(new byte[BIG]);
-    private static final byte[] STREAM_HEAD =
-            ascii("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
-    private static final byte[] EVENT =
-            ascii("7e\r\nevent: content_block_delta\ndata: {\"delta\":\"" + "x".repeat(79) + "\"}\n\n\r\n");
-    private static final byte[] STREAM_END = ascii("0\r\n\r\n");
+    private static final byte[] STREAMED = "/v1/chat".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] COUNTED = "/v1/messages/count".getBytes(StandardCharsets.US_ASCII);
+    private static final int METHOD = "POST ".length();
 
-    private final ServerSocket server;
+    private static final ByteBuffer SMALL = sized(200);
+    private static final ByteBuffer LARGE = sized(BIG);
+    private static final ByteBuffer STREAM_HEAD =
+            bytes("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+    private static final ByteBuffer EVENT =
+            bytes("7e\r\nevent: content_block_delta\ndata: {\"delta\":\"" + "x".repeat(79) + "\"}\n\n\r\n");
+    private static final ByteBuffer STREAM_END = bytes("0\r\n\r\n");
+
+    private final ServerSocketChannel server;
+    private final Selector selector;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 * 1024);
 
     LeanProvider() {
         try {
-            server = new ServerSocket(0, 1024, InetAddress.getLoopbackAddress());
+            selector = Selector.open();
+            server = ServerSocketChannel.open();
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1024);
+            server.configureBlocking(false);
+            server.register(selector, SelectionKey.OP_ACCEPT);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        Thread.ofPlatform().daemon().name("provider").start(this::accept);
+        Thread.ofPlatform().daemon().name("provider").start(this::serve);
     }
 
     int port() {
-        return server.getLocalPort();
+        return server.socket().getLocalPort();
     }
 
     String origin() {
@@ -45,52 +57,106 @@ final class LeanProvider implements AutoCloseable {
     @Override
     public void close() throws IOException {
         server.close();
+        selector.close();
     }
 
-    private void accept() {
-        while (!server.isClosed()) {
-            try {
-                Socket socket = server.accept();
-                socket.setTcpNoDelay(true);
-                Thread.ofVirtual().start(() -> serve(socket));
-            } catch (IOException closed) {
-                return;
-            }
-        }
-    }
-
-    private static void serve(Socket socket) {
-        try (socket) {
-            InputStream in = new BufferedInputStream(socket.getInputStream(), 16 * 1024);
-            OutputStream out = socket.getOutputStream();
-            for (Wire.Head head = Wire.head(in); head != null; head = Wire.head(in)) {
-                Wire.skipBody(in, head);
-                switch (head.start().split(" ")[1]) {
-                    case "/v1/messages" -> out.write(SMALL);
-                    case "/v1/messages/count_tokens" -> out.write(LARGE);
-                    default -> {
-                        out.write(STREAM_HEAD);
-                        for (int i = 0; i < EVENTS; i++) {
-                            out.write(EVENT);
-                        }
-                        out.write(STREAM_END);
+    private void serve() {
+        try {
+            while (selector.isOpen()) {
+                selector.select();
+                for (SelectionKey key : selector.selectedKeys()) {
+                    if (key.isAcceptable()) {
+                        accept();
+                    } else {
+                        serve(key, (Connection) key.attachment());
                     }
                 }
+                selector.selectedKeys().clear();
             }
-        } catch (IOException gone) {
+        } catch (IOException | java.nio.channels.ClosedSelectorException e) {
             return;
         }
     }
 
-    private static byte[] sized(byte[] body) {
-        byte[] head = ascii(
-                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: " + body.length + "\r\n\r\n");
-        byte[] answer = java.util.Arrays.copyOf(head, head.length + body.length);
-        java.util.Arrays.fill(answer, head.length, answer.length, (byte) 'x');
-        return answer;
+    private void accept() throws IOException {
+        SocketChannel channel = server.accept();
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.configureBlocking(false);
+        channel.register(selector, SelectionKey.OP_READ, new Connection());
     }
 
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
+    private void serve(SelectionKey key, Connection connection) {
+        SocketChannel channel = (SocketChannel) key.channel();
+        try {
+            if (connection.answering()) {
+                connection.write(channel);
+            } else {
+                buffer.clear();
+                if (channel.read(buffer) < 0) {
+                    channel.close();
+                    return;
+                }
+                if (connection.wire.read(buffer.flip())) {
+                    connection.answer();
+                    connection.write(channel);
+                }
+            }
+            int interest = connection.answering() ? SelectionKey.OP_WRITE : SelectionKey.OP_READ;
+            if (key.interestOps() != interest) {
+                key.interestOps(interest);
+            }
+        } catch (IOException gone) {
+            key.cancel();
+        }
+    }
+
+    /** A connection and what it still has to say. */
+    private static final class Connection {
+        final Wire wire = new Wire();
+        private ByteBuffer now = ByteBuffer.allocate(0);
+        private int events;
+
+        boolean answering() {
+            return now.hasRemaining();
+        }
+
+        void answer() {
+            if (wire.startHas(METHOD, STREAMED)) {
+                now = STREAM_HEAD.duplicate();
+                events = EVENTS + 1;
+            } else if (wire.startHas(METHOD, COUNTED)) {
+                now = LARGE.duplicate();
+            } else {
+                now = SMALL.duplicate();
+            }
+        }
+
+        /** One write for each event, as a model says one token after the other. */
+        void write(SocketChannel channel) throws IOException {
+            while (now.hasRemaining()) {
+                channel.write(now);
+                if (now.hasRemaining()) {
+                    return;
+                }
+                if (events > 0) {
+                    now = --events > 0 ? EVENT.duplicate() : STREAM_END.duplicate();
+                }
+            }
+        }
+    }
+
+    private static ByteBuffer sized(int length) {
+        ByteBuffer head =
+                bytes("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: " + length + "\r\n\r\n");
+        ByteBuffer answer = ByteBuffer.allocateDirect(head.remaining() + length).put(head);
+        while (answer.hasRemaining()) {
+            answer.put((byte) 'x');
+        }
+        return answer.flip();
+    }
+
+    private static ByteBuffer bytes(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     }
 }

@@ -1,30 +1,40 @@
 package org.nemorelay.bench;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
+import java.time.Duration;
 
-/** Closed-loop clients: each sends its next request when the answer to the last one has ended. */
+/**
+ * Closed-loop clients: each sends its next request when the answer to the last one has ended. One thread serves them all:
+ * on a machine of two cores what the load costs is taken from what is measured.
+ */
 final class Load {
-    private final int port;
-    private final byte[] request;
+    private static final byte[] OK = " 200".getBytes(StandardCharsets.US_ASCII);
+    private static final int VERSION = "HTTP/1.1".length();
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final InetSocketAddress server;
+    private final ByteBuffer request;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(256 * 1024);
 
     /** @param header a whole line with its end, or empty */
     Load(int port, String path, String header) {
-        this.port = port;
+        server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         String body =
                 "{\"model\":\"mock-model\",\"max_tokens\":16,\"messages\":[{\"role\":\"user\",\"content\":\"say hi\"}]}";
-        this.request = ("POST " + path
+        byte[] bytes = ("POST " + path
                         + " HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nx-api-key: k\r\n" + header
                         + "content-length: " + body.length() + "\r\n\r\n" + body)
                 .getBytes(StandardCharsets.US_ASCII);
+        request = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
     }
 
     /** Microseconds of each of {@code requests} on one connection, in order. */
@@ -33,7 +43,10 @@ final class Load {
         try (Connection connection = new Connection()) {
             for (int i = 0; i < requests; i++) {
                 long start = System.nanoTime();
-                connection.exchange();
+                connection.send();
+                while (!connection.read()) {
+                    // Blocks until there is more.
+                }
                 micros[i] = (System.nanoTime() - start) / 1e3;
             }
         } catch (IOException e) {
@@ -44,56 +57,71 @@ final class Load {
 
     /** Exchanges that ended within the time, over so many connections at once. */
     long exchanges(int connections, double seconds) {
-        AtomicLong done = new AtomicLong();
+        long done = 0;
         long end = System.nanoTime() + (long) (seconds * 1e9);
-        List<Thread> threads = new ArrayList<>();
-        List<Throwable> failures = java.util.Collections.synchronizedList(new ArrayList<>());
-        for (int i = 0; i < connections; i++) {
-            threads.add(Thread.ofVirtual().start(() -> {
-                try (Connection connection = new Connection()) {
-                    while (System.nanoTime() < end) {
-                        connection.exchange();
-                        done.incrementAndGet();
-                    }
-                } catch (IOException | RuntimeException e) {
-                    failures.add(e);
-                }
-            }));
-        }
-        try {
-            for (Thread thread : threads) {
-                thread.join();
+        try (Selector selector = Selector.open()) {
+            for (int i = 0; i < connections; i++) {
+                Connection connection = new Connection();
+                connection.channel.configureBlocking(false);
+                connection.channel.register(selector, SelectionKey.OP_READ, connection);
+                connection.send();
             }
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
+            while (System.nanoTime() < end) {
+                if (selector.select(PATIENCE.toMillis()) == 0) {
+                    throw new IOException("no answer within " + PATIENCE);
+                }
+                for (SelectionKey key : selector.selectedKeys()) {
+                    Connection connection = (Connection) key.attachment();
+                    if (connection.read()) {
+                        done++;
+                        connection.send();
+                    }
+                }
+                selector.selectedKeys().clear();
+            }
+            for (SelectionKey key : selector.keys()) {
+                key.channel().close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        if (!failures.isEmpty()) {
-            throw new IllegalStateException(failures.size() + " connections failed", failures.getFirst());
-        }
-        return done.get();
+        return done;
     }
 
     private final class Connection implements AutoCloseable {
-        private final Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        private final InputStream in = new BufferedInputStream(socket.getInputStream(), 64 * 1024);
+        private final SocketChannel channel;
+        private final Wire wire = new Wire();
 
         Connection() throws IOException {
-            socket.setTcpNoDelay(true);
-            socket.setSoTimeout(30_000);
+            channel = SocketChannel.open(server);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         }
 
-        void exchange() throws IOException {
-            socket.getOutputStream().write(request);
-            Wire.Head head = Wire.head(in);
-            if (head == null || !head.start().startsWith("HTTP/1.1 200")) {
-                throw new IOException("answered " + (head == null ? "nothing" : head.start()));
+        /** A request is far smaller than a socket's buffer. */
+        void send() throws IOException {
+            if (channel.write(request.duplicate()) != request.limit()) {
+                throw new IOException("the request does not fit into the socket's buffer");
             }
-            Wire.skipBody(in, head);
+        }
+
+        /** Reads once; true when the answer has ended. */
+        boolean read() throws IOException {
+            buffer.clear();
+            if (channel.read(buffer) < 0) {
+                throw new IOException("the connection was closed");
+            }
+            if (!wire.read(buffer.flip())) {
+                return false;
+            }
+            if (!wire.startHas(VERSION, OK)) {
+                throw new IOException("answered " + wire.startLine());
+            }
+            return true;
         }
 
         @Override
         public void close() throws IOException {
-            socket.close();
+            channel.close();
         }
     }
 }

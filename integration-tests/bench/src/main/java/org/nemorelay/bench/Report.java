@@ -49,7 +49,10 @@ final class Report {
         out.append(
                 "resident size from `/proc`. The other implementation (the stock binary, unless the run named another)\n");
         out.append(
-                "was measured in the same run, on the same machine, with the load generator and the provider beside it.\n");
+                "was measured in the same run, on the same machine, with the load generator and the provider beside it, each of\n");
+        out.append(
+                "one thread. Request figures come after 20,000 requests on one connection and 6 seconds on 64, which both\n");
+        out.append("implementations get alike; the first 100 requests of a fresh process stand beside them.\n");
         start(figures, out);
         requests(figures.ways(), out);
         if (figures.ways().containsKey("other" + WORKER)) {

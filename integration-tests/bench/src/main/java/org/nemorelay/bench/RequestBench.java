@@ -11,12 +11,12 @@ import java.util.Map;
 
 /** What a request costs on its way: one connection, many, streams, large bodies. */
 final class RequestBench {
-    private static final int WARM_UP = 4_000;
-    private static final int REQUESTS = 4_000;
+    private static final int WARM_UP = 20_000;
+    private static final int REQUESTS = 10_000;
     private static final int CONNECTIONS = 64;
     private static final int STREAMS = 16;
     private static final int LARGE = 8;
-    private static final double WARM_SECONDS = 4;
+    private static final double WARM_SECONDS = 6;
     private static final double SECONDS = 5;
     private static final double TICKS_PER_SECOND = 100;
 
@@ -33,10 +33,10 @@ final class RequestBench {
         Load small = new Load(port, "/v1/messages", header);
         figures.put("p50 of the first 100 requests, us", percentile(small.latencies(100), 50));
         small.latencies(WARM_UP);
+        small.exchanges(CONNECTIONS, WARM_SECONDS);
         double[] micros = small.latencies(REQUESTS);
         figures.put("p50, us", percentile(micros, 50));
         figures.put("p99, us", percentile(micros, 99));
-        small.exchanges(CONNECTIONS, WARM_SECONDS);
         double before = cpuMicros(processes);
         long done = small.exchanges(CONNECTIONS, SECONDS);
         figures.put("requests/s at 64 connections", done / SECONDS);
@@ -45,7 +45,7 @@ final class RequestBench {
         streams.exchanges(STREAMS, WARM_SECONDS);
         figures.put("streams of 128 events/s, 16 at once", streams.exchanges(STREAMS, SECONDS) / SECONDS);
         Load large = new Load(port, "/v1/messages/count_tokens", header);
-        large.exchanges(LARGE, 1);
+        large.exchanges(LARGE, 3);
         figures.put("answers of 1 MiB/s, 8 at once", large.exchanges(LARGE, SECONDS) / SECONDS);
         return figures;
     }

@@ -1,64 +1,142 @@
 package org.nemorelay.bench;
 
-import java.io.EOFException;
-import java.io.IOException;
-import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
-/** Just enough of HTTP/1.1 to measure it. */
+/** Reads HTTP/1.1 messages off one connection, as little of it as finds their ends. */
 final class Wire {
-    private Wire() {}
+    private static final int LINE = 512;
+    private static final byte[] LENGTH = "content-length:".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] CODING = "transfer-encoding:".getBytes(StandardCharsets.US_ASCII);
 
-    /** Start line and how the body is framed; {@code length} is -1 for a chunked one. */
-    record Head(String start, long length) {}
-
-    /** The next head, or null at the end of input. */
-    static Head head(InputStream in) throws IOException {
-        String start = line(in);
-        if (start == null) {
-            return null;
-        }
-        long length = 0;
-        for (String line = line(in); line != null && !line.isEmpty(); line = line(in)) {
-            if (line.regionMatches(true, 0, "content-length:", 0, 15)) {
-                length = Long.parseLong(line.substring(15).strip());
-            } else if (line.regionMatches(true, 0, "transfer-encoding:", 0, 18)) {
-                length = -1;
-            }
-        }
-        return new Head(start, length);
+    private enum Part {
+        START,
+        HEADERS,
+        BODY,
+        CHUNK_SIZE,
+        CHUNK,
+        CHUNK_END,
+        TRAILERS
     }
 
-    /** Reads the body away and returns its bytes without transfer coding. */
-    static long skipBody(InputStream in, Head head) throws IOException {
-        if (head.length() >= 0) {
-            in.skipNBytes(head.length());
-            return head.length();
+    private final byte[] line = new byte[LINE];
+    private final byte[] start = new byte[LINE];
+    private Part part = Part.START;
+    private int length;
+    private int startLength;
+    private long left;
+    private boolean chunked;
+
+    /** Reads on; true when a message has ended, and then the buffer stands behind it. */
+    boolean read(ByteBuffer in) {
+        while (in.hasRemaining()) {
+            if (part == Part.BODY || part == Part.CHUNK) {
+                int skipped = (int) Math.min(left, in.remaining());
+                in.position(in.position() + skipped);
+                left -= skipped;
+                if (left == 0 && ended()) {
+                    return true;
+                }
+            } else {
+                byte next = in.get();
+                if (next == '\n') {
+                    if (line()) {
+                        return true;
+                    }
+                    length = 0;
+                } else if (next != '\r' && length < LINE) {
+                    line[length++] = next;
+                }
+            }
         }
-        long total = 0;
-        while (true) {
-            String size = line(in);
-            if (size == null) {
-                throw new EOFException("the body ended before its last chunk");
+        return false;
+    }
+
+    /** The start line of the last message. */
+    String startLine() {
+        return new String(start, 0, startLength, StandardCharsets.US_ASCII);
+    }
+
+    /** Whether the last message's start line goes on so from there. */
+    boolean startHas(int offset, byte[] expected) {
+        for (int i = 0; i < expected.length; i++) {
+            if (start[offset + i] != expected[i]) {
+                return false;
             }
-            int chunk = Integer.parseInt(size, 16);
-            in.skipNBytes(chunk + 2L);
-            if (chunk == 0) {
-                return total;
+        }
+        return true;
+    }
+
+    private boolean ended() {
+        if (part == Part.BODY) {
+            part = Part.START;
+            return true;
+        }
+        part = Part.CHUNK_END;
+        return false;
+    }
+
+    private boolean line() {
+        switch (part) {
+            case START -> {
+                System.arraycopy(line, 0, start, 0, length);
+                startLength = length;
+                left = 0;
+                chunked = false;
+                part = Part.HEADERS;
             }
-            total += chunk;
+            case HEADERS -> {
+                if (length > 0) {
+                    header();
+                } else if (chunked) {
+                    part = Part.CHUNK_SIZE;
+                } else if (left > 0) {
+                    part = Part.BODY;
+                } else {
+                    part = Part.START;
+                    return true;
+                }
+            }
+            case CHUNK_SIZE -> {
+                left = 0;
+                for (int i = 0; i < length; i++) {
+                    left = left * 16 + Character.digit(line[i], 16);
+                }
+                part = left == 0 ? Part.TRAILERS : Part.CHUNK;
+            }
+            case CHUNK_END -> part = Part.CHUNK_SIZE;
+            case TRAILERS -> {
+                if (length == 0) {
+                    part = Part.START;
+                    return true;
+                }
+            }
+            case BODY, CHUNK -> throw new IllegalStateException("a body has no lines");
+        }
+        return false;
+    }
+
+    private void header() {
+        if (named(LENGTH)) {
+            for (int i = LENGTH.length; i < length; i++) {
+                if (line[i] >= '0' && line[i] <= '9') {
+                    left = left * 10 + line[i] - '0';
+                }
+            }
+        } else if (named(CODING)) {
+            chunked = true;
         }
     }
 
-    private static String line(InputStream in) throws IOException {
-        StringBuilder line = new StringBuilder(64);
-        for (int next = in.read(); next >= 0; next = in.read()) {
-            if (next == '\n') {
-                return line.toString();
-            }
-            if (next != '\r') {
-                line.append((char) next);
+    private boolean named(byte[] name) {
+        if (length < name.length) {
+            return false;
+        }
+        for (int i = 0; i < name.length; i++) {
+            if ((line[i] | 0x20) != (name[i] | 0x20)) {
+                return false;
             }
         }
-        return null;
+        return true;
     }
 }
