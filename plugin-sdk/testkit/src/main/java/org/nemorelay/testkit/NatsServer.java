@@ -24,7 +24,7 @@ public final class NatsServer implements AutoCloseable {
             Pattern.compile("\"(nats|cluster)\":\\[\"(?:nats|tls)://127\\.0\\.0\\.1:(\\d+)\"");
 
     private final Path folder;
-    private final String settings;
+    private String settings;
     private final Optional<String> routes;
     private int port = -1;
     private int clusterPort = -1;
@@ -164,6 +164,12 @@ public final class NatsServer implements AutoCloseable {
 
     /** Starts it again where it was. */
     public void restart() {
+        launch();
+    }
+
+    /** Starts it again where it was, with other settings. */
+    public void restart(String others) {
+        settings = others;
         launch();
     }
 

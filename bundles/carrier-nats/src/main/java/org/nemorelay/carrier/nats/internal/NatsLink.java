@@ -73,11 +73,13 @@ final class NatsLink {
     /** One at a time: the client library takes a few unanswered pings for the end of the link. */
     private final ReentrantLock flushing = new ReentrantLock();
 
+    /** What was said since the link was up last. */
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
     private final Thread supervisor;
     private volatile Optional<Connection> connection = Optional.empty();
     private volatile Optional<Long> returned = Optional.empty();
     private volatile boolean wasUp;
-    private volatile boolean told;
     private volatile boolean closed;
 
     NatsLink(Settings settings, EventLog log, Faults faults) {
@@ -130,7 +132,10 @@ final class NatsLink {
                     } finally {
                         made.close();
                     }
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException e) {
+                    // Why, the client library has told its listener; the exception only names the servers.
+                    log.log(Level.DEBUG, TARGET, "", "carrier " + name() + ": " + withoutSecrets(e));
+                } catch (RuntimeException e) {
                     tellOnce("cannot connect: " + withoutSecrets(e));
                 }
                 Thread.sleep(pause());
@@ -195,7 +200,7 @@ final class NatsLink {
 
     /** The link is up and everything was asked for again. */
     private void returnedNow() {
-        told = false;
+        told.clear();
         boolean again = wasUp;
         wasUp = true;
         log.log(
@@ -227,21 +232,18 @@ final class NatsLink {
     private void gone() {
         asking.forEach((reply, subject) -> reply.completeExceptionally(
                 new AbsentException(subject + ": the link of carrier " + name() + " broke while the call ran")));
-        if (!closed) {
-            tellOnce("the link is down and will be made again");
-        }
     }
 
     private void tellOnce(String what) {
-        if (!told) {
-            told = true;
-            log.log(Level.WARN, TARGET, "", "carrier " + name() + ": " + what);
-        } else {
-            log.log(Level.DEBUG, TARGET, "", "carrier " + name() + ": " + what);
-        }
+        boolean news = told.size() < 16 && told.add(what);
+        log.log(news ? Level.WARN : Level.DEBUG, TARGET, "", "carrier " + name() + ": " + what);
     }
 
-    private static String withoutSecrets(Exception e) {
+    private static Throwable root(Throwable thrown) {
+        return thrown.getCause() == null ? thrown : root(thrown.getCause());
+    }
+
+    private static String withoutSecrets(Throwable e) {
         return (e.getClass().getSimpleName() + ": " + e.getMessage()).replaceAll("//[^@/\\s]*@", "//");
     }
 
@@ -260,7 +262,12 @@ final class NatsLink {
         @Override
         public void connectionEvent(Connection from, Events type, Long time, String uriDetails) {
             switch (type) {
-                case DISCONNECTED -> gone();
+                case DISCONNECTED -> {
+                    gone();
+                    if (!closed && connection.filter(now -> now == from).isPresent()) {
+                        tellOnce("the link is down and will be made again");
+                    }
+                }
                 case RECONNECTED -> {
                     deniedSubscriptions.clear();
                     deniedPublishing.clear();
@@ -288,7 +295,11 @@ final class NatsLink {
 
         @Override
         public void exceptionOccurred(Connection from, Exception thrown) {
-            log.log(Level.DEBUG, TARGET, "", "carrier " + name() + ": " + withoutSecrets(thrown));
+            if (!connected() && !closed) {
+                tellOnce("cannot connect: " + withoutSecrets(root(thrown)));
+            } else {
+                log.log(Level.DEBUG, TARGET, "", "carrier " + name() + ": " + withoutSecrets(thrown));
+            }
         }
 
         @Override

@@ -1,8 +1,6 @@
 package org.nemorelay.carrier.nats.internal;
 
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.ControlTimeouts;
@@ -34,11 +32,7 @@ final class NatsRig implements CarrierRig {
     }
 
     NatsCarrier carrier(String name) {
-        return carrier(settings(name, server), recorder);
-    }
-
-    static Settings settings(String name, NatsServer server) {
-        return new Settings(name, List.of(server.url()), true, new Credentials.None(), Optional.empty());
+        return carrier(Links.plain(name, server), recorder);
     }
 
     static NatsCarrier carrier(Settings settings, Recorder recorder) {
