@@ -23,7 +23,7 @@ import org.nemorelay.protocol.RelayException;
 @SuppressWarnings("try") // locks are held, not used
 public final class GenerationFile {
     private static final int MAX_BYTES = 2 * 1024 * 1024;
-    private static final int MAX_ROUTES = 4096;
+    static final int MAX_ROUTES = 4096;
     private static final int MAX_ID = 128;
 
     private final PrivateFiles files;
@@ -56,45 +56,20 @@ public final class GenerationFile {
                 : Optional.empty();
     }
 
-    /** Makes this generation the user's; returns the one it replaces. */
-    public synchronized Optional<Generation> publish(Generation generation) {
-        check(generation);
+    /**
+     * Makes all changes in one rewrite, in order. A change that is refused leaves the others alone; when the file cannot be
+     * written, none is made and the failure is thrown.
+     */
+    public synchronized void update(List<? extends GenerationChange<?>> changes) {
         try (PrivateFiles.Lock lock = lock()) {
             Map<Fingerprint, Generation> all = load();
-            Optional<Generation> previous = Optional.ofNullable(all.put(generation.fingerprint(), generation));
-            store(all);
-            return previous;
-        }
-    }
-
-    /** Removes the generation if it is still the user's; tells whether it was. */
-    public synchronized boolean revokeIfEqual(Fingerprint fingerprint, String generationId) {
-        try (PrivateFiles.Lock lock = lock()) {
-            Map<Fingerprint, Generation> all = load();
-            Generation current = all.get(fingerprint);
-            if (current == null || !current.generationId().equals(generationId)) {
-                return false;
+            boolean changed = false;
+            for (GenerationChange<?> change : changes) {
+                changed |= change.apply(all);
             }
-            all.remove(fingerprint);
-            store(all);
-            return true;
-        }
-    }
-
-    /** Puts back what {@link #publish} replaced, if the published generation is still the user's; tells whether it was. */
-    public synchronized boolean restoreIfEqual(Generation published, Optional<Generation> previous) {
-        try (PrivateFiles.Lock lock = lock()) {
-            Map<Fingerprint, Generation> all = load();
-            if (!published.equals(all.get(published.fingerprint()))) {
-                return false;
+            if (changed) {
+                store(all);
             }
-            if (previous.isPresent()) {
-                all.put(published.fingerprint(), previous.get());
-            } else {
-                all.remove(published.fingerprint());
-            }
-            store(all);
-            return true;
         }
     }
 
@@ -143,9 +118,6 @@ public final class GenerationFile {
     }
 
     private void store(Map<Fingerprint, Generation> all) {
-        if (all.size() > MAX_ROUTES) {
-            throw new RelayException(FailureKind.LIMIT_REACHED, file + " cannot hold more than 4096 routes");
-        }
         List<Object> entries = new ArrayList<>();
         for (Generation generation : all.values()) {
             Map<String, Object> entry = Json.object(
@@ -160,7 +132,7 @@ public final class GenerationFile {
         files.write(file, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void check(Generation generation) {
+    static void check(Generation generation) {
         idCheck(generation.generationId());
         generation.activationId().ifPresent(GenerationFile::idCheck);
     }

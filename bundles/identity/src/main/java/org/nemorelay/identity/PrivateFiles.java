@@ -38,9 +38,22 @@ public final class PrivateFiles {
             PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
 
     private final EffectiveUser user;
+    private final Disk disk;
+
+    /** How written bytes reach the disk: what a test makes slow or full. */
+    @FunctionalInterface
+    public interface Disk {
+        /** Returns when everything that was written to the channel is on the disk. */
+        void sync(FileChannel channel) throws IOException;
+    }
 
     public PrivateFiles(EffectiveUser user) {
+        this(user, channel -> channel.force(true));
+    }
+
+    public PrivateFiles(EffectiveUser user, Disk disk) {
         this.user = user;
+        this.disk = disk;
     }
 
     /** Makes sure that the folder exists, is no link, belongs to the user, and is closed to others (0700). */
@@ -176,7 +189,7 @@ public final class PrivateFiles {
             while (buffer.hasRemaining()) {
                 channel.write(buffer);
             }
-            channel.force(true);
+            disk.sync(channel);
         } catch (IOException e) {
             Files.deleteIfExists(temporary);
             throw e;
@@ -186,7 +199,7 @@ public final class PrivateFiles {
 
     void syncFolder(Path file) throws IOException {
         try (FileChannel folder = FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
-            folder.force(true);
+            disk.sync(folder);
         }
     }
 

@@ -102,7 +102,12 @@ public final class StateFolder {
 
     /** The worker generations of the daemon that runs as this user. Reads the file; a corrupt one is a failure. */
     public GenerationFile generations() {
-        return new GenerationFile(files(), daemon().resolve("active-worker-generations.json"));
+        return generations(files());
+    }
+
+    /** The same, by those rules. */
+    public GenerationFile generations(PrivateFiles files) {
+        return new GenerationFile(files, daemon().resolve("active-worker-generations.json"));
     }
 
     /** The rules for files of this user. */

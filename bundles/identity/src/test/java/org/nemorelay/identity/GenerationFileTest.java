@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -29,13 +30,18 @@ class GenerationFileTest {
         return StateFolder.at(temp).generations();
     }
 
+    private static <T> T made(GenerationFile file, GenerationChange<T> change) {
+        file.update(List.of(change));
+        return change.answer();
+    }
+
     @Test
     void survivesARestart() throws IOException {
         GenerationFile file = open();
         Generation two = new Generation(user(2), "g2", Optional.of("a2"));
         Generation one = new Generation(user(1), "g1", Optional.empty());
-        assertEquals(Optional.empty(), file.publish(two));
-        assertEquals(Optional.empty(), file.publish(one));
+        assertEquals(Optional.empty(), made(file, GenerationChange.publish(two)));
+        assertEquals(Optional.empty(), made(file, GenerationChange.publish(one)));
         GenerationFile again = open();
         assertEquals(List.of(one, two), again.snapshot());
         assertTrue(again.matches(user(1), "g1"));
@@ -52,17 +58,37 @@ class GenerationFileTest {
         GenerationFile file = open();
         Generation old = new Generation(user(1), "old", Optional.of("a"));
         Generation fresh = new Generation(user(1), "fresh", Optional.of("b"));
-        file.publish(old);
-        assertEquals(Optional.of(old), file.publish(fresh));
-        assertFalse(file.restoreIfEqual(old, Optional.empty()));
-        assertTrue(file.restoreIfEqual(fresh, Optional.of(old)));
+        made(file, GenerationChange.publish(old));
+        assertEquals(Optional.of(old), made(file, GenerationChange.publish(fresh)));
+        assertFalse(made(file, GenerationChange.restore(old, Optional.empty())));
+        assertTrue(made(file, GenerationChange.restore(fresh, Optional.of(old))));
         assertEquals(List.of(old), file.snapshot());
-        assertFalse(file.revokeIfEqual(user(1), "fresh"));
-        assertTrue(file.revokeIfEqual(user(1), "old"));
-        assertFalse(file.revokeIfEqual(user(1), "old"));
-        file.publish(fresh);
-        assertTrue(file.restoreIfEqual(fresh, Optional.empty()));
+        assertFalse(made(file, GenerationChange.revoke(user(1), "fresh")));
+        assertTrue(made(file, GenerationChange.revoke(user(1), "old")));
+        assertFalse(made(file, GenerationChange.revoke(user(1), "old")));
+        made(file, GenerationChange.publish(fresh));
+        assertTrue(made(file, GenerationChange.restore(fresh, Optional.empty())));
         assertEquals(List.of(), file.snapshot());
+    }
+
+    @Test
+    void aGroupIsOneWriteAndARefusedChangeLeavesTheOthersAlone() throws IOException {
+        AtomicInteger writes = new AtomicInteger();
+        GenerationFile file = StateFolder.at(temp)
+                .generations(new PrivateFiles(EffectiveUser.current(), channel -> writes.incrementAndGet()));
+        List<GenerationChange<Optional<Generation>>> group = IntStream.rangeClosed(0, 4_096)
+                .mapToObj(i -> GenerationChange.publish(new Generation(
+                        new Fingerprint(Digest.sha256(new byte[] {(byte) (i >> 8), (byte) i})), "g", Optional.empty())))
+                .toList();
+        file.update(group);
+        assertEquals(2, writes.get(), "the file and its folder");
+        assertEquals(Optional.empty(), group.get(4_095).answer());
+        assertTrue(Folders.failure(() -> group.get(4_096).answer()).contains("4096"));
+        assertEquals(4_096, open().snapshot().size());
+        GenerationChange<Boolean> nothing = GenerationChange.revoke(user(1), "unknown");
+        file.update(List.of(nothing));
+        assertFalse(nothing.answer());
+        assertEquals(2, writes.get(), "what changes nothing is not written");
     }
 
     @Test

@@ -79,6 +79,18 @@ public final class DaemonServer implements AdminVerb {
             @Reference LaunchOptions launch,
             DaemonConfiguration daemon,
             UpstreamConfiguration upstream) {
+        this(http, log, process, launch, daemon, upstream, StateFolder::generations);
+    }
+
+    /** With a generation file that a test makes. */
+    DaemonServer(
+            HttpEngine http,
+            EventLog log,
+            ProcessControl process,
+            LaunchOptions launch,
+            DaemonConfiguration daemon,
+            UpstreamConfiguration upstream,
+            Function<StateFolder, GenerationFile> record) {
         this.log = log;
         this.clock = Clock.SYSTEM;
         this.startedAt = clock.monotonicMs();
@@ -86,7 +98,7 @@ public final class DaemonServer implements AdminVerb {
         Ids ids = new Ids();
         this.instanceId = ids.uuid7();
         try {
-            running = Optional.of(start(http, launch.environment(), upstream, ids));
+            running = Optional.of(start(http, launch.environment(), upstream, ids, record));
             process.ready();
         } catch (RelayException e) {
             log.log(
@@ -106,9 +118,14 @@ public final class DaemonServer implements AdminVerb {
         surface.ifPresent(live -> live.accept(upstream));
     }
 
-    private Running start(HttpEngine http, Map<String, String> environment, UpstreamConfiguration upstream, Ids ids) {
+    private Running start(
+            HttpEngine http,
+            Map<String, String> environment,
+            UpstreamConfiguration upstream,
+            Ids ids,
+            Function<StateFolder, GenerationFile> record) {
         StateFolder folder = StateFolder.of(environment);
-        GenerationFile generations = folder.generations();
+        GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         SigningKey key = folder.daemonIdentity();
         HookTlsIdentity hooks = folder.hookTlsIdentity();

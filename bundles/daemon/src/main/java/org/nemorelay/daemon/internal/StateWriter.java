@@ -1,23 +1,45 @@
 package org.nemorelay.daemon.internal;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.nemorelay.identity.Generation;
+import org.nemorelay.identity.GenerationChange;
 import org.nemorelay.identity.GenerationFile;
+import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Fingerprint;
+import org.nemorelay.protocol.RelayException;
 
-/** Writes of the generation file, in order, on a thread of their own: nothing else ever waits for the disk. */
+/**
+ * Writes of the generation file, in order, on a thread of their own: nothing else ever waits for the disk. What is asked for
+ * while a write is under way becomes one write together.
+ */
 final class StateWriter implements AutoCloseable {
     private static final Duration LAST_WRITES = Duration.ofSeconds(10);
 
     private final GenerationFile file;
+    private final Queue<Task<?>> asked = new ConcurrentLinkedQueue<>();
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             task -> Thread.ofPlatform().name("daemon-state").daemon().unstarted(task));
+
+    /** A change and who waits for it. */
+    private record Task<T>(GenerationChange<T> change, CompletableFuture<T> done) {
+        void complete() {
+            try {
+                done.complete(change.answer());
+            } catch (RelayException e) {
+                done.completeExceptionally(e);
+            }
+        }
+    }
 
     StateWriter(GenerationFile file) {
         this.file = file;
@@ -25,24 +47,50 @@ final class StateWriter implements AutoCloseable {
 
     /** Makes the generation the user's; completes with the one it replaces. */
     CompletableFuture<Optional<Generation>> publish(Generation generation) {
-        return write(() -> file.publish(generation));
+        return write(GenerationChange.publish(generation));
     }
 
     /** Removes the generation if it is still the user's. */
     CompletableFuture<Boolean> revoke(Fingerprint fingerprint, String generationId) {
-        return write(() -> file.revokeIfEqual(fingerprint, generationId));
+        return write(GenerationChange.revoke(fingerprint, generationId));
     }
 
     /** Takes a publication back. */
     CompletableFuture<Boolean> restore(Generation published, Optional<Generation> previous) {
-        return write(() -> file.restoreIfEqual(published, previous));
+        return write(GenerationChange.restore(published, previous));
     }
 
-    private <T> CompletableFuture<T> write(Supplier<T> operation) {
-        return CompletableFuture.supplyAsync(operation, thread);
+    private <T> CompletableFuture<T> write(GenerationChange<T> change) {
+        Task<T> task = new Task<>(change, new CompletableFuture<>());
+        asked.add(task);
+        try {
+            thread.execute(this::writeAsked);
+        } catch (RejectedExecutionException e) {
+            task.done().completeExceptionally(new RelayException(FailureKind.UNAVAILABLE, "the daemon is stopping", e));
+        }
+        return task.done();
     }
 
-    /** Lets the writes that were asked for end. */
+    private void writeAsked() {
+        List<Task<?>> group = new ArrayList<>();
+        for (Task<?> task = asked.poll(); task != null; task = asked.poll()) {
+            group.add(task);
+        }
+        if (group.isEmpty()) {
+            return; // an earlier write took it along
+        }
+        try {
+            file.update(group.stream().map(Task::change).toList());
+            group.forEach(Task::complete);
+        } catch (RuntimeException e) {
+            RelayException failure = e instanceof RelayException relay
+                    ? relay
+                    : new RelayException(FailureKind.STATE, "the generations file was not written: " + e, e);
+            group.forEach(task -> task.done().completeExceptionally(failure));
+        }
+    }
+
+    /** Lets the writes that were asked for end, for ten seconds at most. */
     @Override
     public void close() {
         thread.shutdown();

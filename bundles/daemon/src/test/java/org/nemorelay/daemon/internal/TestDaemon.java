@@ -15,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.control.ControlClient;
@@ -24,6 +25,7 @@ import org.nemorelay.control.McpRegistration;
 import org.nemorelay.control.NetworkHint;
 import org.nemorelay.control.WorkerRegistration;
 import org.nemorelay.http.HttpEngine;
+import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.Directive;
@@ -48,6 +50,7 @@ final class TestDaemon implements AutoCloseable {
     final List<String> events = new CopyOnWriteArrayList<>();
     final List<RelayException> failures = new CopyOnWriteArrayList<>();
     final Ids ids = new Ids();
+    Function<StateFolder, GenerationFile> record = StateFolder::generations;
     HttpEngine engine;
     DaemonServer server;
 
@@ -70,7 +73,8 @@ final class TestDaemon implements AutoCloseable {
                 process(),
                 new LaunchOptions("daemon", folder, Map.of(), environment),
                 new Daemon(settings),
-                new Upstream(settings));
+                new Upstream(settings),
+                record);
         return this;
     }
 
@@ -252,7 +256,7 @@ final class TestDaemon implements AutoCloseable {
 
             @Override
             public void log(Level level, String target, String event, String message, Object... fields) {
-                events.add(event + " " + List.of(fields));
+                events.add(event + " " + List.of(fields) + " " + message);
             }
 
             @Override
