@@ -63,16 +63,16 @@ public final class Pipeline {
     // ---- before the request is sent
 
     /** Asks the guardrails, and lets the intercepts rewrite. Completes, never exceptionally, on a stage thread. */
-    public CompletableFuture<Admission> admit(ModelRequest request) {
-        CompletableFuture<Admission> admission = new CompletableFuture<>();
-        guard(request, 0, new ArrayList<>(), admission);
-        return admission;
+    public CompletableFuture<Clearance> admit(ModelRequest request) {
+        CompletableFuture<Clearance> clearance = new CompletableFuture<>();
+        guard(request, 0, new ArrayList<>(), clearance);
+        return clearance;
     }
 
     private void guard(
-            ModelRequest request, int at, List<Admission.Check> checks, CompletableFuture<Admission> admission) {
+            ModelRequest request, int at, List<Clearance.Check> checks, CompletableFuture<Clearance> clearance) {
         if (at == stages.guardrails().size()) {
-            rewrite(request, 0, checks, admission);
+            rewrite(request, 0, checks, clearance);
             return;
         }
         Stage<RequestGuardrail> stage = stages.guardrails().get(at);
@@ -83,18 +83,18 @@ public final class Pipeline {
                         budget -> answered(stage.service().check(shown(request, stage))),
                         (decision, failure) -> {
                             Optional<String> denial = failure == null ? denial(decision) : Optional.empty();
-                            checks.add(new Admission.Check(
+                            checks.add(new Clearance.Check(
                                     stage.plugin(),
                                     begun,
                                     Instant.now(),
                                     denial,
                                     Optional.ofNullable(failure).map(StageFailure::getMessage)));
                             if (failure != null) {
-                                refuse(failed(failure), checks, admission);
+                                refuse(failed(failure), checks, clearance);
                             } else if (denial.isPresent()) {
-                                refuse(Refusal.denied(denial.get()), checks, admission);
+                                refuse(Refusal.denied(denial.get()), checks, clearance);
                             } else {
-                                guard(request, at + 1, checks, admission);
+                                guard(request, at + 1, checks, clearance);
                             }
                         });
     }
@@ -108,9 +108,9 @@ public final class Pipeline {
     }
 
     private void rewrite(
-            ModelRequest request, int at, List<Admission.Check> checks, CompletableFuture<Admission> admission) {
+            ModelRequest request, int at, List<Clearance.Check> checks, CompletableFuture<Clearance> clearance) {
         if (at == stages.intercepts().size()) {
-            admission.complete(new Admission(new Admission.Verdict.Go(request), checks));
+            clearance.complete(new Clearance(new Clearance.Verdict.Go(request), checks));
             return;
         }
         Stage<RequestIntercept> stage = stages.intercepts().get(at);
@@ -121,15 +121,15 @@ public final class Pipeline {
                                 .thenApply(changed -> merged(request, changed)),
                         (changed, failure) -> {
                             if (failure != null) {
-                                refuse(failed(failure), checks, admission);
+                                refuse(failed(failure), checks, clearance);
                             } else {
-                                rewrite(changed, at + 1, checks, admission);
+                                rewrite(changed, at + 1, checks, clearance);
                             }
                         });
     }
 
-    private static void refuse(Refusal refusal, List<Admission.Check> checks, CompletableFuture<Admission> admission) {
-        admission.complete(new Admission(new Admission.Verdict.Refused(refusal), checks));
+    private static void refuse(Refusal refusal, List<Clearance.Check> checks, CompletableFuture<Clearance> clearance) {
+        clearance.complete(new Clearance(new Clearance.Verdict.Refused(refusal), checks));
     }
 
     private static Refusal failed(StageFailure failure) {

@@ -70,7 +70,7 @@ class RequestStagesTest {
 
     @Test
     void theFirstDenialStandsBeforeAnyIntercept() throws Exception {
-        Admission admission = rig.guardrails(List.of(
+        Clearance clearance = rig.guardrails(List.of(
                         guardrail("z", 3, Decision.deny("late")),
                         guardrail("b", 2, Decision.deny("not this model")),
                         guardrail("a", 1, Decision.allow())))
@@ -78,12 +78,12 @@ class RequestStagesTest {
                 .admit(Rig.request(Rig.BODY));
         assertEquals(List.of("a", "b"), called);
         assertEquals(
-                new Admission.Verdict.Refused(
+                new Clearance.Verdict.Refused(
                         new Refusal(403, "guardrail rejected: not this model", Optional.of("not this model"))),
-                admission.verdict());
+                clearance.verdict());
         assertEquals(
                 List.of(Optional.empty(), Optional.of("not this model")),
-                admission.checks().stream().map(Admission.Check::denial).toList());
+                clearance.checks().stream().map(Clearance.Check::denial).toList());
     }
 
     @Test
@@ -208,7 +208,7 @@ class RequestStagesTest {
                 false);
         Pipeline stuck =
                 new Pipeline(new Stages(List.of(), List.of(blocks), List.of(), List.of(), List.of(), List.of()), 10);
-        List<CompletableFuture<Admission>> held = new ArrayList<>();
+        List<CompletableFuture<Clearance>> held = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             held.add(stuck.admit(Rig.request(Rig.BODY)));
         }
@@ -228,14 +228,14 @@ class RequestStagesTest {
         Stage<RequestIntercept> waits = rig.stage("waits", request -> gate.thenApply(done -> request), 1, false);
         Pipeline pipeline =
                 new Pipeline(new Stages(List.of(), List.of(waits), List.of(), List.of(), List.of(), List.of()), 10);
-        List<CompletableFuture<Admission>> held = new ArrayList<>();
+        List<CompletableFuture<Clearance>> held = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             held.add(pipeline.admit(Rig.request(Rig.BODY)));
         }
         gate.complete(null);
         CompletableFuture.allOf(held.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
-        for (CompletableFuture<Admission> each : held) {
-            assertTrue(each.get().verdict() instanceof Admission.Verdict.Go);
+        for (CompletableFuture<Clearance> each : held) {
+            assertTrue(each.get().verdict() instanceof Clearance.Verdict.Go);
         }
     }
 }

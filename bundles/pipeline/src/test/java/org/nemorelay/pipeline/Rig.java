@@ -81,16 +81,16 @@ final class Rig implements AutoCloseable {
         return this;
     }
 
-    Admission admit(ModelRequest request) throws Exception {
+    Clearance admit(ModelRequest request) throws Exception {
         return new Pipeline(stages, 10_000).admit(request).get(10, TimeUnit.SECONDS);
     }
 
     ModelRequest rewritten(ModelRequest request) throws Exception {
-        return admit(request).verdict() instanceof Admission.Verdict.Go(ModelRequest changed) ? changed : null;
+        return admit(request).verdict() instanceof Clearance.Verdict.Go(ModelRequest changed) ? changed : null;
     }
 
     Optional<Refusal> refused(ModelRequest request) throws Exception {
-        return admit(request).verdict() instanceof Admission.Verdict.Refused(Refusal refusal)
+        return admit(request).verdict() instanceof Clearance.Verdict.Refused(Refusal refusal)
                 ? Optional.of(refusal)
                 : Optional.empty();
     }

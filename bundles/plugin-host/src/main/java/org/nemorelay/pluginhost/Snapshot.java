@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.nemorelay.pipeline.Stages;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.ToolCall;
 
@@ -14,7 +15,7 @@ import org.nemorelay.plugin.api.ToolCall;
  *
  * @param policies in the order in which they are asked
  */
-public record Snapshot(List<EventSink> eventSinks, List<PolicyGate> policies) {
+public record Snapshot(List<EventSink> eventSinks, List<PolicyGate> policies, Stages stages) {
     /** How long one policy may take for one call. */
     private static final long POLICY_MILLIS = 5_000;
 
@@ -25,7 +26,7 @@ public record Snapshot(List<EventSink> eventSinks, List<PolicyGate> policies) {
             Comparator.comparingInt(PolicyGate::priority).thenComparing(PolicyGate::plugin);
 
     /** Nobody. */
-    public static final Snapshot NONE = new Snapshot(List.of(), List.of());
+    public static final Snapshot NONE = new Snapshot(List.of(), List.of(), Stages.NONE);
 
     public Snapshot {
         eventSinks = List.copyOf(eventSinks);

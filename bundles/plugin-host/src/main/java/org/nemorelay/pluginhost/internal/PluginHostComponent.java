@@ -47,6 +47,7 @@ public final class PluginHostComponent implements PluginHost {
     private final Deployment deployment;
     private final PluginServices<EventSubscriber, EventSink> sinks;
     private final PluginServices<HookPolicy, PolicyGate> policies;
+    private final StageServices stages;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private final Epochs epochs = new Epochs();
@@ -87,12 +88,13 @@ public final class PluginHostComponent implements PluginHost {
                 HookPolicy.class,
                 (name, activation, started) -> new PolicyThreads(name, log, activation, started),
                 this::servicesChanged);
+        this.stages = new StageServices(context, log, this::servicesChanged);
         this.deployment = new Deployment(
                 context,
                 new PluginFiles(options.home(), options.systemFolder()),
                 configurations,
                 new ComponentStates(runtime),
-                bundle -> sinks.serve(bundle) && policies.serve(bundle),
+                bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),
                 this::show,
                 this::statusChanged,
                 limits,
@@ -113,6 +115,7 @@ public final class PluginHostComponent implements PluginHost {
     void open() {
         sinks.open();
         policies.open();
+        stages.open();
         thread.start();
     }
 
@@ -120,6 +123,7 @@ public final class PluginHostComponent implements PluginHost {
     void close() throws InterruptedException {
         thread.interrupt();
         thread.join();
+        stages.close();
         policies.close();
         sinks.close();
         hook.unregister();
@@ -193,7 +197,8 @@ public final class PluginHostComponent implements PluginHost {
     }
 
     private synchronized void servicesChanged() {
-        snapshot = new Snapshot(sinks.serving(shown::contains), policies.serving(shown::contains));
+        snapshot = new Snapshot(
+                sinks.serving(shown::contains), policies.serving(shown::contains), stages.serving(shown::contains));
         deployment.wake();
     }
 

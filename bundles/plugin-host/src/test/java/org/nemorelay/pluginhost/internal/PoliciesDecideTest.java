@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.pipeline.Stages;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.ToolCall;
@@ -178,7 +179,7 @@ class PoliciesDecideTest {
     }
 
     private static Ruling rule(PolicyGate... gates) throws Exception {
-        return new Snapshot(List.of(), List.of(gates)).rule(CALL).get(30, TimeUnit.SECONDS);
+        return new Snapshot(List.of(), List.of(gates), Stages.NONE).rule(CALL).get(30, TimeUnit.SECONDS);
     }
 
     private PolicyGate gate(String name, int priority, HookPolicy policy) throws Exception {

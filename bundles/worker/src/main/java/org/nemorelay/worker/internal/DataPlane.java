@@ -1,5 +1,6 @@
 package org.nemorelay.worker.internal;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -23,6 +24,9 @@ import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
+import org.nemorelay.pipeline.Clearance;
+import org.nemorelay.pipeline.Stages;
+import org.nemorelay.plugin.api.ModelApi;
 import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
@@ -34,6 +38,7 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.ControlPaths;
 import org.nemorelay.worker.internal.hook.HookPayload;
 import org.nemorelay.worker.internal.hook.ToolGate;
+import org.nemorelay.worker.internal.plugins.PluginExchange;
 
 /**
  * The worker's HTTP surface: the daemon's probe, hooks and provider requests, each with the worker's token (relay-daemon
@@ -61,6 +66,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     private final Observation observation;
     private final UpstreamFailureLog failures;
     private final long maxHookBytes;
+    private final long maxHeldBytes;
     private final long headTimeoutMs;
 
     DataPlane(
@@ -71,6 +77,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
             Observation observation,
             UpstreamFailureLog failures,
             long maxHookBytes,
+            long maxHeldBytes,
             long headTimeoutMs) {
         this.admission = admission;
         this.forwarder = forwarder;
@@ -79,6 +86,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
         this.observation = observation;
         this.failures = failures;
         this.maxHookBytes = maxHookBytes;
+        this.maxHeldBytes = maxHeldBytes;
         this.headTimeoutMs = headTimeoutMs;
     }
 
@@ -152,7 +160,26 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 },
                 route.catalog() ? UNCACHED : HeaderEdit.NONE,
                 headTimeoutMs);
-        ExchangeListener listener = new ProviderExchange(route.family(), observation.exchange(path, headers), failures);
+        Stages stages = plugins.get().stages();
+        Optional<ModelApi> api = stages.act() ? ModelApi.ofPath(path) : Optional.empty();
+        if (api.isPresent()) {
+            new PluginExchange(
+                            forwarder,
+                            stages,
+                            maxHeldBytes,
+                            recorded(path),
+                            api.get(),
+                            request,
+                            response,
+                            callback,
+                            destination,
+                            new ProviderExchange(route.family(), ExchangeListener.NONE, failures),
+                            BAD_GATEWAY)
+                    .start();
+            return;
+        }
+        ExchangeListener listener =
+                new ProviderExchange(route.family(), observation.exchange(path, headers, Optional.empty()), failures);
         forwarder.forward(
                 request,
                 response,
@@ -160,6 +187,20 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 destination,
                 listener,
                 route.catalog() ? BAD_GATEWAY_UNCACHED : BAD_GATEWAY);
+    }
+
+    private PluginExchange.Record recorded(String path) {
+        return new PluginExchange.Record() {
+            @Override
+            public ExchangeListener sent(HttpFields headers, Optional<byte[]> body) {
+                return observation.exchange(path, headers, body);
+            }
+
+            @Override
+            public void refused(HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks) {
+                observation.refused(path, headers, body, checks);
+            }
+        };
     }
 
     // ---- hooks

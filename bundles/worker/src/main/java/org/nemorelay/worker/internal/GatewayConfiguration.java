@@ -10,4 +10,7 @@ import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 
     @AttributeDefinition(description = "Bytes of a hook's body")
     long max__hook__payload__bytes() default 20 * 1024 * 1024;
+
+    @AttributeDefinition(description = "Bytes of a model request or answer that a plugin may hold")
+    long max__passthrough__body__bytes() default 100 * 1024 * 1024;
 }

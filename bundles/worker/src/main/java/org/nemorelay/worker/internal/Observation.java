@@ -1,8 +1,11 @@
 package org.nemorelay.worker.internal;
 
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.worker.internal.hook.HookPayload;
 
@@ -18,6 +21,17 @@ interface Observation {
      */
     CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling);
 
-    /** What sees a provider request that is about to be sent on; {@link ExchangeListener#NONE} when nobody records it. */
-    ExchangeListener exchange(String path, HttpFields headers);
+    /**
+     * What sees a provider request that is about to be sent on; {@link ExchangeListener#NONE} when nobody records it.
+     *
+     * @param body plain, where it was read already
+     */
+    ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body);
+
+    /**
+     * A provider request that plugins did not let pass.
+     *
+     * @param checks what guardrails said
+     */
+    void refused(String path, HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks);
 }

@@ -1,6 +1,7 @@
 package org.nemorelay.worker.internal;
 
 import java.io.InputStream;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +16,7 @@ import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.StateFolder;
+import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
@@ -141,6 +143,7 @@ public final class WorkerRole {
                 observation,
                 failures,
                 gateway.max__hook__payload__bytes(),
+                gateway.max__passthrough__body__bytes(),
                 TimeUnit.SECONDS.toMillis(upstream.response__timeout__secs()));
         LiveHandler live = new LiveHandler(dataPlane.get());
         configured = () -> live.use(dataPlane.get());
@@ -206,9 +209,14 @@ public final class WorkerRole {
         }
 
         @Override
-        public ExchangeListener exchange(String path, HttpFields headers) {
+        public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
             Optional<TrafficEvents> traffic = events;
-            return traffic.isPresent() ? traffic.get().exchange(path, headers) : ExchangeListener.NONE;
+            return traffic.isPresent() ? traffic.get().exchange(path, headers, body) : ExchangeListener.NONE;
+        }
+
+        @Override
+        public void refused(String path, HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks) {
+            events.ifPresent(traffic -> traffic.refused(path, headers, body, checks));
         }
     }
 }

@@ -28,6 +28,7 @@ import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
 import org.nemorelay.protocol.control.Secret;
@@ -74,10 +75,13 @@ final class DataPlaneTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers) {
+            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
                 exchanges.add(path);
                 return ExchangeListener.NONE;
             }
+
+            @Override
+            public void refused(String path, HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks) {}
         };
         DataPlane dataPlane = new DataPlane(
                 admission,
@@ -86,6 +90,7 @@ final class DataPlaneTest {
                 () -> Snapshot.NONE,
                 observation,
                 new UpstreamFailureLog(log, "worker", System::nanoTime),
+                100_000,
                 100_000,
                 0);
         return engine.listen("127.0.0.1", 0, server -> dataPlane);

@@ -22,6 +22,8 @@ import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.pipeline.Clearance;
+import org.nemorelay.pipeline.Stages;
 import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.Judgement;
 import org.nemorelay.pluginhost.Judgement.Verdict;
@@ -58,11 +60,14 @@ final class HookPoliciesTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers) {
+            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
                 return ExchangeListener.NONE;
             }
+
+            @Override
+            public void refused(String path, HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks) {}
         };
-        Snapshot snapshot = new Snapshot(List.of(), List.of(new Gate()));
+        Snapshot snapshot = new Snapshot(List.of(), List.of(new Gate()), Stages.NONE);
         DataPlane dataPlane = new DataPlane(
                 admission,
                 engine.forwarder(),
@@ -70,6 +75,7 @@ final class HookPoliciesTest {
                 () -> snapshot,
                 observation,
                 new UpstreamFailureLog(new MemoryLog(), "worker", System::nanoTime),
+                100_000,
                 100_000,
                 0);
         worker = engine.listen("127.0.0.1", 0, server -> dataPlane);

@@ -24,9 +24,12 @@ public final class ObservedCall implements ExchangeListener {
     private final TrafficEvents events;
     private final ObservedRequest request;
     private final int limit;
+    private final boolean recordsBody;
 
-    // Guarded by this; the request's body, where it decides whether there is a record, until that is handed over.
+    // Guarded by this; the request's body, where the record needs it, until that is handed over.
     private Optional<ByteArrayOutputStream> requestBody;
+
+    private boolean bodyTooLarge;
 
     // Guarded by this.
     private final Deque<Frame> frames = new ArrayDeque<>();
@@ -55,12 +58,14 @@ public final class ObservedCall implements ExchangeListener {
 
     /**
      * @param limit of the copied bytes; what comes after them is missing in the record, which says so
-     * @param awaitsBody whether the call begins only when its small body was seen, else it has begun
+     * @param awaitsBody whether the call begins only when its body was seen, else it has begun
+     * @param recordsBody whether the record has the body
      */
-    ObservedCall(TrafficEvents events, ObservedRequest request, int limit, boolean awaitsBody) {
+    ObservedCall(TrafficEvents events, ObservedRequest request, int limit, boolean awaitsBody, boolean recordsBody) {
         this.events = events;
         this.request = request;
         this.limit = limit;
+        this.recordsBody = recordsBody;
         this.requestBody = awaitsBody ? Optional.of(new ByteArrayOutputStream()) : Optional.empty();
     }
 
@@ -70,7 +75,12 @@ public final class ObservedCall implements ExchangeListener {
 
     @Override
     public synchronized void requestBytes(ByteBuffer bytes) {
-        if (requestBody.isPresent()) {
+        if (requestBody.isPresent() && !bodyTooLarge) {
+            if (requestBody.get().size() + bytes.remaining() > limit) {
+                bodyTooLarge = true;
+                requestBody.get().reset();
+                return;
+            }
             byte[] copy = new byte[bytes.remaining()];
             bytes.get(bytes.position(), copy);
             requestBody.get().writeBytes(copy);
@@ -211,9 +221,21 @@ public final class ObservedCall implements ExchangeListener {
 
     private void begin() {
         if (requestBody.isPresent()) {
-            events.begin(this, request, requestBody.map(ByteArrayOutputStream::toByteArray));
+            Optional<byte[]> body = bodyTooLarge
+                    ? Optional.empty()
+                    : requestBody.map(ByteArrayOutputStream::toByteArray).filter(bytes -> bytes.length > 0);
             requestBody = Optional.empty();
+            events.begin(this, recordsBody && body.isPresent() ? recorded(body.get()) : request, body);
         }
+    }
+
+    private ObservedRequest recorded(byte[] body) {
+        return new ObservedRequest(
+                request.time(),
+                request.api(),
+                request.path(),
+                request.headers(),
+                Optional.of(new RequestCopy(body, request.headers().getOrDefault("content-encoding", ""), limit)));
     }
 
     private void truncate() {

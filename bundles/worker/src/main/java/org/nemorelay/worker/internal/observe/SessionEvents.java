@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.Judgement;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.HookAgent;
@@ -81,7 +82,7 @@ final class SessionEvents {
         return known.flatMap(session -> session.turn).isEmpty() && StartUpProbe.is(body);
     }
 
-    /** A model request is sent on. Its body is not read, so the record has the head only. */
+    /** A model request is sent on. Where nobody has read its body, the record has the head only. */
     ModelCall callStarted(ObservedRequest request) {
         Instant now = request.time();
         ModelApi api = request.api();
@@ -93,9 +94,14 @@ final class SessionEvents {
         metadata.put("session_id", session.id);
         metadata.put("gateway_path", request.path());
         Optional<Scope> owner = owner(session, request.headers(), metadata);
+        Optional<Map<String, Object>> content = request.body().flatMap(RequestCopy::content);
         Map<String, Object> data = new HashMap<>();
-        data.put("content", null);
+        data.put("content", content.orElse(null));
         data.put("headers", observable(session, request.headers()));
+        Map<String, Object> profile = new LinkedHashMap<>();
+        content.map(body -> body.get("model"))
+                .filter(String.class::isInstance)
+                .ifPresent(model -> profile.put("model_name", model));
         Scope scope = scopes.start(
                 now,
                 scopes.newId(),
@@ -103,12 +109,65 @@ final class SessionEvents {
                 session.propagationRoot(),
                 api.route(),
                 "llm",
-                Map.of(),
+                profile,
                 data,
                 metadata);
-        ModelCall call = new ModelCall(api, session, scope, metadata);
+        ModelCall call = new ModelCall(api, session, scope, metadata, content.isEmpty());
         session.calls.add(call);
         return call;
+    }
+
+    /** A model request that plugins did not let pass: what guardrails said, and a mark in the place of its scope. */
+    void callRefused(ObservedRequest request, List<Clearance.Check> checks) {
+        Instant now = request.time();
+        Session session = sessionOf(request);
+        session.lastActivity = now;
+        openTurn(now, session, "implicit", null, Map.of());
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("agent_kind", session.agentKind);
+        metadata.put("session_id", session.id);
+        metadata.put("gateway_path", request.path());
+        for (Clearance.Check check : checks) {
+            Scope scope = scopes.start(
+                    check.begun(),
+                    scopes.newId(),
+                    session.top(),
+                    session.propagationRoot(),
+                    check.plugin(),
+                    "guardrail",
+                    null,
+                    Map.of(
+                            "kind",
+                            "llm_conditional_execution",
+                            "target_name",
+                            request.api().route()),
+                    metadata);
+            scopes.end(check.ended(), scope, null, outcome(check), metadata);
+        }
+        Optional<String> denial =
+                checks.isEmpty() ? Optional.empty() : checks.getLast().denial();
+        denial.ifPresent(reason -> scopes.mark(
+                now,
+                session.top(),
+                session.propagationRoot(),
+                request.api().route(),
+                Map.of("rejected", true, "rejection_reason", reason),
+                metadata));
+    }
+
+    private static Map<String, Object> outcome(Clearance.Check check) {
+        if (check.failure().isPresent()) {
+            return Map.of("allowed", false, "error", check.failure().get());
+        }
+        return check.denial().isPresent()
+                ? Map.of(
+                        "allowed",
+                        false,
+                        "rejected",
+                        true,
+                        "rejection_reason",
+                        check.denial().get())
+                : Map.of("allowed", true, "rejected", false);
     }
 
     /**
@@ -155,10 +214,12 @@ final class SessionEvents {
         session.lastActivity = now;
         answerRead(call, result);
         Map<String, Object> metadata = new LinkedHashMap<>(call.metadata());
-        Map<String, Object> profile = new LinkedHashMap<>();
+        Map<String, Object> profile = new LinkedHashMap<>(call.scope().profile());
         Object data = null;
         if (result.status() != 0) {
-            metadata.put("daemon_worker_request_capture", "head_only");
+            if (call.headOnly()) {
+                metadata.put("daemon_worker_request_capture", "head_only");
+            }
             Map<String, Object> observation = new LinkedHashMap<>();
             observation.put("http_status", (long) result.status());
             observation.put("terminal", result.terminal().word());

@@ -3,6 +3,7 @@ package org.nemorelay.worker.internal.observe;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -16,6 +17,8 @@ import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.nemorelay.http.ExchangeListener;
+import org.nemorelay.pipeline.Clearance;
+import org.nemorelay.pipeline.Records;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
@@ -127,34 +130,66 @@ public final class TrafficEvents {
      *
      * @param path without a query
      * @param headers the harness's; of several equal names the last counts
+     * @param body plain, where it was read already
      * @return what takes the copy of its answer; {@link ExchangeListener#NONE} when nobody observes, or the path is not
      *     recorded
      */
-    public ExchangeListener exchange(String path, HttpFields headers) {
+    public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
         if (ModelApi.ofPath(path).isEmpty() || !plugins.get().observed()) {
             return ExchangeListener.NONE;
         }
+        Optional<ObservedCall> call = call(
+                path,
+                copied(headers),
+                headers.getLongField(HttpHeader.CONTENT_LENGTH),
+                body.map(bytes -> new RequestCopy(bytes, "", captureBytes)));
+        return call.isPresent() ? call.get() : ExchangeListener.NONE;
+    }
+
+    /**
+     * A provider request that plugins did not let pass.
+     *
+     * @param checks what guardrails said
+     */
+    public void refused(String path, HttpFields headers, Optional<byte[]> body, List<Clearance.Check> checks) {
+        Optional<ModelApi> api = ModelApi.ofPath(path);
+        if (api.isPresent() && plugins.get().observed()) {
+            ObservedRequest request = new ObservedRequest(
+                    Instant.now(),
+                    api.get(),
+                    path,
+                    copied(headers),
+                    body.map(bytes -> new RequestCopy(bytes, "", captureBytes)));
+            add(() -> sessions.callRefused(request, checks));
+        }
+    }
+
+    private static Map<String, String> copied(HttpFields headers) {
         Map<String, String> copy = new TreeMap<>();
         for (HttpField field : headers) {
             if (field.getValue() != null) {
                 copy.put(field.getLowerCaseName(), field.getValue());
             }
         }
-        Optional<ObservedCall> call = call(path, copy, headers.getLongField(HttpHeader.CONTENT_LENGTH));
-        return call.isPresent() ? call.get() : ExchangeListener.NONE;
+        return copy;
     }
 
     /**
      * @param headers names in lower case
      * @param length of the request's body, negative where the head does not tell
+     * @param body for the record, where it was read already
      */
-    Optional<ObservedCall> call(String path, Map<String, String> headers, long length) {
+    Optional<ObservedCall> call(String path, Map<String, String> headers, long length, Optional<RequestCopy> body) {
         Optional<ModelApi> api = ModelApi.ofPath(path);
-        if (api.isEmpty() || !plugins.get().observed()) {
+        Snapshot snapshot = plugins.get();
+        if (api.isEmpty() || !snapshot.observed()) {
             return Optional.empty();
         }
-        ObservedRequest request = new ObservedRequest(Instant.now(), api.get(), path, headers);
-        ObservedCall call = new ObservedCall(this, request, captureBytes, StartUpProbe.possible(api.get(), length));
+        ObservedRequest request = new ObservedRequest(Instant.now(), api.get(), path, headers, body);
+        // A sanitizer is for what requests say, so they are recorded with it.
+        boolean wanted = body.isEmpty() && !snapshot.stages().sanitizers().isEmpty();
+        boolean needed = body.isEmpty() && StartUpProbe.possible(api.get(), length);
+        ObservedCall call = new ObservedCall(this, request, captureBytes, wanted || needed, wanted);
         return call.awaitsBody() || begin(call, request, Optional.empty()) ? Optional.of(call) : Optional.empty();
     }
 
@@ -164,8 +199,10 @@ public final class TrafficEvents {
      * @param body of a request that may be none of a conversation
      */
     boolean begin(ObservedCall call, ObservedRequest request, Optional<byte[]> body) {
+        Optional<byte[]> small = body.or(() -> request.body().map(RequestCopy::bytes))
+                .filter(bytes -> StartUpProbe.possible(request.api(), bytes.length));
         return add(() -> {
-            if (body.isEmpty() || !sessions.startUpProbe(request, body.get())) {
+            if (small.isEmpty() || !sessions.startUpProbe(request, small.get())) {
                 call.started(sessions.callStarted(request));
             }
         });
@@ -257,8 +294,13 @@ public final class TrafficEvents {
         }
     }
 
+    /** Waits for the plugins that change records; each has a time of its own for that. */
     private void publish(Event event) {
-        plugins.get().publish(event);
+        Snapshot snapshot = plugins.get();
+        snapshot.publish(
+                snapshot.stages().record()
+                        ? Records.process(snapshot.stages(), event).join()
+                        : event);
     }
 
     private void dispatch() {

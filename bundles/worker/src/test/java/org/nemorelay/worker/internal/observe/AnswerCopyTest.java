@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -165,7 +166,8 @@ class AnswerCopyTest {
         TrafficEvents slow = stuck.events(Map.of(), 100_000_000);
         CountDownLatch release = new CountDownLatch(1);
         stuck.holdUntil(release);
-        ObservedCall call = slow.call("/v1/messages", Map.of(), -1).orElseThrow();
+        ObservedCall call =
+                slow.call("/v1/messages", Map.of(), -1, Optional.empty()).orElseThrow();
         call.head(200, "text/event-stream", "", -1);
         byte[] frame = "data: {}\n\n".repeat(6000).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < 100; i++) {
@@ -179,7 +181,7 @@ class AnswerCopyTest {
     }
 
     private ObservedCall call(String path) {
-        return events.call(path, Map.of(), -1).orElseThrow();
+        return events.call(path, Map.of(), -1, Optional.empty()).orElseThrow();
     }
 
     private JsonObject end(String name) throws Exception {

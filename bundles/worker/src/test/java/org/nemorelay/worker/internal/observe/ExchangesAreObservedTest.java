@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,7 @@ class ExchangesAreObservedTest {
         TrafficEvents events = recorder.events(Map.of(), 1000);
         HttpFields request =
                 HttpFields.build().add("X-Twice", "1").add("X-Twice", "2").add("Authorization", "Bearer k");
-        ExchangeListener exchange = events.exchange("/v1/chat/completions", request);
+        ExchangeListener exchange = events.exchange("/v1/chat/completions", request, Optional.empty());
         exchange.responseHead(200, HttpFields.build().add("Content-Type", "application/json"));
         ByteBuffer bytes = ByteBuffer.wrap(PART).asReadOnlyBuffer();
         exchange.responseBytes(bytes);
@@ -61,8 +62,8 @@ class ExchangesAreObservedTest {
             byte[] body = ("{\"model\":\"claude-x\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\""
                             + content + "\"}]}")
                     .getBytes(StandardCharsets.UTF_8);
-            ExchangeListener exchange =
-                    events.exchange("/v1/messages", HttpFields.build().add("Content-Length", "" + body.length));
+            ExchangeListener exchange = events.exchange(
+                    "/v1/messages", HttpFields.build().add("Content-Length", "" + body.length), Optional.empty());
             exchange.requestBytes(ByteBuffer.wrap(body, 0, 10));
             exchange.requestBytes(ByteBuffer.wrap(body, 10, body.length - 10).asReadOnlyBuffer());
             exchange.requestEnd();
@@ -70,7 +71,7 @@ class ExchangesAreObservedTest {
             exchange.responseBytes(ByteBuffer.wrap(PART));
             exchange.end(new Outcome.Completed(200));
         }
-        events.exchange("/v1/messages", HttpFields.build().add("Content-Length", "5"))
+        events.exchange("/v1/messages", HttpFields.build().add("Content-Length", "5"), Optional.empty())
                 .end(new Outcome.ClientCancelled());
         events.close("end", 10_000);
         assertEquals(
@@ -83,7 +84,7 @@ class ExchangesAreObservedTest {
     @Test
     void otherPathsCostNothing() throws Exception {
         TrafficEvents events = new Recorder().events(Map.of(), 1000);
-        assertSame(ExchangeListener.NONE, events.exchange("/v1/models", HttpFields.EMPTY));
+        assertSame(ExchangeListener.NONE, events.exchange("/v1/models", HttpFields.EMPTY, Optional.empty()));
         events.close("end", 10_000);
     }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -107,7 +108,7 @@ class RecordedSessionsTest {
         headers.put("host", "127.0.0.1:1");
         headers.put("content-type", "application/json");
         headers.put("content-length", "100");
-        events.call(request.string("path"), headers, -1)
+        events.call(request.string("path"), headers, -1, Optional.empty())
                 .ifPresent(call -> answer(call, step.string("provider_answer")));
     }
 

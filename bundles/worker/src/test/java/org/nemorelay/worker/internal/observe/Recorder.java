@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.pipeline.Stages;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.pluginhost.EventSink;
 import org.nemorelay.pluginhost.Ruling;
@@ -21,7 +22,7 @@ final class Recorder implements EventLog {
     final List<String> log = new CopyOnWriteArrayList<>();
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private volatile CountDownLatch hold = new CountDownLatch(0);
-    private final Snapshot snapshot = new Snapshot(List.of(new Sink()), List.of());
+    private final Snapshot snapshot = new Snapshot(List.of(new Sink()), List.of(), Stages.NONE);
 
     TrafficEvents events(Map<String, Object> pluginConfig, int captureBytes) {
         return new TrafficEvents(() -> snapshot, pluginConfig, new Ids()::uuid7, this, captureBytes);

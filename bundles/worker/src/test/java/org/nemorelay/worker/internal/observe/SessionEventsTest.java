@@ -362,7 +362,11 @@ class SessionEventsTest {
     @Test
     void claudesProbeOfItsCredentialIsNoneWithinATurn() {
         ObservedRequest request = new ObservedRequest(
-                now, ModelApi.ANTHROPIC_MESSAGES, "/v1/messages", Map.of("x-claude-code-session-id", "a"));
+                now,
+                ModelApi.ANTHROPIC_MESSAGES,
+                "/v1/messages",
+                Map.of("x-claude-code-session-id", "a"),
+                Optional.empty());
         byte[] probe =
                 "{\"model\":\"claude-x\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\"test\"}]}"
                         .getBytes(StandardCharsets.UTF_8);
@@ -377,7 +381,7 @@ class SessionEventsTest {
 
     private ModelCall call(String path, Map<String, String> headers) {
         return sessions.callStarted(
-                new ObservedRequest(now, ModelApi.ofPath(path).orElseThrow(), path, headers));
+                new ObservedRequest(now, ModelApi.ofPath(path).orElseThrow(), path, headers, Optional.empty()));
     }
 
     private void claude(String session, String event, String more) {

@@ -10,8 +10,8 @@ import org.nemorelay.plugin.api.ModelRequest;
  *
  * @param checks of the guardrails that were asked, in that order
  */
-public record Admission(Verdict verdict, List<Check> checks) {
-    public Admission {
+public record Clearance(Verdict verdict, List<Check> checks) {
+    public Clearance {
         checks = List.copyOf(checks);
     }
 

@@ -1,0 +1,121 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.nemorelay.pipeline.Share;
+import org.nemorelay.pipeline.Stage;
+import org.nemorelay.pipeline.StageThreads;
+import org.nemorelay.pipeline.Stages;
+import org.nemorelay.plugin.api.EventMetadataInjector;
+import org.nemorelay.plugin.api.EventSanitizer;
+import org.nemorelay.plugin.api.ExecutionIntercept;
+import org.nemorelay.plugin.api.RequestGuardrail;
+import org.nemorelay.plugin.api.RequestIntercept;
+import org.nemorelay.plugin.api.StreamIntercept;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleContext;
+
+/** The plugins' services around model requests and records, all on the same threads, each with its share of them. Safe for any thread. */
+final class StageServices {
+    private final BundleContext context;
+    private final EventLog log;
+    private final Runnable changed;
+    private final StageThreads threads;
+    private final List<PluginServices<?, ?>> all = new ArrayList<>();
+    private final PluginServices<RequestGuardrail, Stage<RequestGuardrail>> guardrails;
+    private final PluginServices<RequestIntercept, Stage<RequestIntercept>> intercepts;
+    private final PluginServices<ExecutionIntercept, Stage<ExecutionIntercept>> executions;
+    private final PluginServices<StreamIntercept, Stage<StreamIntercept>> streams;
+    private final PluginServices<EventMetadataInjector, Stage<EventMetadataInjector>> injectors;
+    private final PluginServices<EventSanitizer, Stage<EventSanitizer>> sanitizers;
+
+    StageServices(BundleContext context, EventLog log, Runnable changed) {
+        this.context = context;
+        this.log = log;
+        this.changed = changed;
+        this.threads = new StageThreads(log, System::nanoTime);
+        this.guardrails = services(RequestGuardrail.class, RequestGuardrail::priority, RequestGuardrail::needsBody);
+        this.intercepts = services(RequestIntercept.class, RequestIntercept::priority, RequestIntercept::needsBody);
+        this.executions =
+                services(ExecutionIntercept.class, ExecutionIntercept::priority, ExecutionIntercept::needsBody);
+        this.streams = services(StreamIntercept.class, StreamIntercept::priority, StreamIntercept::needsBody);
+        this.injectors = services(EventMetadataInjector.class, EventMetadataInjector::priority, service -> false);
+        this.sanitizers = services(EventSanitizer.class, EventSanitizer::priority, service -> false);
+    }
+
+    void open() {
+        all.forEach(PluginServices::open);
+    }
+
+    /** Lets every service finish, and leaves one that does not. */
+    void close() {
+        all.forEach(PluginServices::close);
+        threads.close();
+    }
+
+    /** Whether all services of a bundle, if it has any, are among those that serve. */
+    boolean serve(Bundle bundle) {
+        return all.stream().allMatch(services -> services.serve(bundle));
+    }
+
+    /** The services of the bundles that are to be seen. */
+    Stages serving(Predicate<Bundle> shown) {
+        return new Stages(
+                guardrails.serving(shown),
+                intercepts.serving(shown),
+                executions.serving(shown),
+                streams.serving(shown),
+                injectors.serving(shown),
+                sanitizers.serving(shown));
+    }
+
+    private <S> PluginServices<S, Stage<S>> services(Class<S> type, ToIntFunction<S> priority, Predicate<S> needsBody) {
+        PluginServices<S, Stage<S>> services = new PluginServices<>(
+                context,
+                log,
+                type,
+                (name, activation, started) -> start(name, activation, started, priority, needsBody),
+                changed);
+        all.add(services);
+        return services;
+    }
+
+    /** Activates a service on its own share, and asks it there what is asked once. */
+    private <S> PluginServices.Runner start(
+            String name,
+            Supplier<Optional<S>> activation,
+            Consumer<Optional<Stage<S>>> started,
+            ToIntFunction<S> priority,
+            Predicate<S> needsBody) {
+        Share share = threads.share(name);
+        share.run(() -> started.accept(activation.get().map(service -> stage(service, share, priority, needsBody))));
+        return millis -> {
+            boolean ended = share.close(millis);
+            // What the service left in a thread must not keep its class loader.
+            threads.renew();
+            return ended;
+        };
+    }
+
+    /** A service that cannot tell what it needs is not left out: it would be asked about nothing, and stop nobody. */
+    private <S> Stage<S> stage(S service, Share share, ToIntFunction<S> priority, Predicate<S> needsBody) {
+        try {
+            return new Stage<>(service, share, priority.applyAsInt(service), needsBody.test(service));
+        } catch (RuntimeException | LinkageError e) {
+            log.log(
+                    EventLog.Level.ERROR,
+                    PluginHostComponent.TARGET,
+                    "plugin_failed",
+                    "plugin " + share.plugin() + " failed in priority or needsBody: " + Failures.line("" + e),
+                    "plugin",
+                    share.plugin());
+            return new Stage<>(service, share, 0, true);
+        }
+    }
+}
