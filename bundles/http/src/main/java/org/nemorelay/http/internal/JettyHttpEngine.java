@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.eclipse.jetty.client.AbstractHttpClientTransport;
@@ -22,6 +23,7 @@ import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.HttpClientTransportOverHTTP2;
 import org.eclipse.jetty.io.ArrayByteBufferPool;
 import org.eclipse.jetty.io.ByteBufferPool;
+import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -79,10 +81,10 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         https = new Https(environment);
         threads.setName("http");
         threads.setDaemon(true);
-        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector());
+        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared));
         overHttp1.setInitializeConnections(false);
         http1 = client(overHttp1, UpstreamClient.NO_CAP, UpstreamClient.POOL_IDLE);
-        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector()));
+        HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector(this::shared)));
         overHttp2.setConnectionPoolFactory(
                 destination -> new MultiplexConnectionPool(destination, H2_CONNECTIONS, H2_STREAMS));
         h2c = client(overHttp2, H2_CONNECTIONS, UpstreamClient.POOL_IDLE);
@@ -104,8 +106,16 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         return http2;
     }
 
-    private UpstreamConnector connector() {
-        UpstreamConnector connector = new UpstreamConnector();
+    /** The selector of a listener, where there is one: see {@link RelayConnector}. */
+    private Optional<SelectorManager> shared() {
+        for (JettyListener listener : listeners) {
+            return Optional.of(listener.selectors());
+        }
+        return Optional.empty();
+    }
+
+    private UpstreamConnector connector(Supplier<Optional<SelectorManager>> shared) {
+        UpstreamConnector connector = new UpstreamConnector(shared);
         connector.setSelectors(1);
         connector.setExecutor(threads);
         connector.setScheduler(scheduler);
@@ -230,7 +240,8 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
             try {
                 SslContextFactory.Client tls = new StrictTls();
                 TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
-                UpstreamConnector connector = connector();
+                // Of its own: a handshake takes long, and nobody else's bytes should wait for it.
+                UpstreamConnector connector = connector(Optional::empty);
                 UpstreamClient made = client(
                         new SecureTransport(connector, http2(connector)),
                         UpstreamClient.NO_CAP,

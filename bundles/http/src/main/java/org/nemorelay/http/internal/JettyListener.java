@@ -17,6 +17,7 @@ import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.RateControl;
+import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -100,6 +101,11 @@ final class JettyListener implements HttpListener {
     @Override
     public int port() {
         return connector.getLocalPort();
+    }
+
+    /** Its selector; upstream connections may live there too, and end with it. */
+    SelectorManager selectors() {
+        return connector.getSelectorManager();
     }
 
     @Override

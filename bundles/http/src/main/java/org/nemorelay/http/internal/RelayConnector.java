@@ -2,15 +2,26 @@ package org.nemorelay.http.internal;
 
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.eclipse.jetty.util.thread.TryExecutor;
 
-/** One selector that accepts too, over {@link WatchedEndPoint}s. */
+/**
+ * One selector that accepts too, over {@link WatchedEndPoint}s, and that serves {@link UpstreamConnector}s as well: a
+ * request's two connections then share one thread, and nothing of an exchange waits for a second one to wake.
+ */
 final class RelayConnector extends ServerConnector {
     private static final int ACCEPT_QUEUE = 1024;
     /** Between requests; a request under way is never timed out. */
@@ -18,7 +29,7 @@ final class RelayConnector extends ServerConnector {
 
     RelayConnector(Server server, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
-        super(server, null, null, null, 0, 1, protocols);
+        super(server, new SameThread(server.getThreadPool()), null, null, 0, 1, protocols);
         setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(KEEP_ALIVE_MS);
@@ -39,5 +50,100 @@ final class RelayConnector extends ServerConnector {
         WatchedEndPoint endPoint = new WatchedEndPoint(channel, selector, key, getScheduler(), getExecutor());
         endPoint.setIdleTimeout(getIdleTimeout());
         return endPoint;
+    }
+
+    @Override
+    protected SelectorManager newSelectorManager(Executor executor, Scheduler scheduler, int selectors) {
+        return new Loop(executor, scheduler, selectors);
+    }
+
+    /** Upstream's channels are known by what they are registered with. */
+    private final class Loop extends ServerConnectorManager {
+        Loop(Executor executor, Scheduler scheduler, int selectors) {
+            super(executor, scheduler, selectors);
+            setConnectTimeout(UpstreamClient.CONNECT_TIMEOUT.toMillis());
+        }
+
+        @Override
+        protected SocketChannelEndPoint newEndPoint(
+                SelectableChannel channel, ManagedSelector selector, SelectionKey key) throws IOException {
+            Optional<UpstreamConnector.Selectors> upstream = UpstreamConnector.Selectors.of(key.attachment());
+            return upstream.isPresent()
+                    ? upstream.get().newEndPoint(channel, selector, key)
+                    : super.newEndPoint(channel, selector, key);
+        }
+
+        @Override
+        public Connection newConnection(SelectableChannel channel, EndPoint endPoint, Object attachment)
+                throws IOException {
+            Optional<UpstreamConnector.Selectors> upstream = UpstreamConnector.Selectors.of(attachment);
+            return upstream.isPresent()
+                    ? upstream.get().newConnection(channel, endPoint, attachment)
+                    : super.newConnection(channel, endPoint, attachment);
+        }
+
+        @Override
+        public void connectionOpened(Connection connection, Object attachment) {
+            UpstreamConnector.Selectors.of(attachment)
+                    .ifPresentOrElse(
+                            upstream -> upstream.connectionOpened(connection, attachment),
+                            () -> super.connectionOpened(connection, attachment));
+        }
+
+        @Override
+        protected void connectionFailed(SelectableChannel channel, Throwable failure, Object attachment) {
+            UpstreamConnector.Selectors.of(attachment)
+                    .ifPresentOrElse(
+                            upstream -> upstream.connectionFailed(channel, failure, attachment),
+                            () -> super.connectionFailed(channel, failure, attachment));
+        }
+
+        @Override
+        protected void endPointOpened(EndPoint endPoint) {
+            if (!(endPoint instanceof UpstreamEndPoint)) {
+                super.endPointOpened(endPoint);
+            }
+        }
+
+        @Override
+        protected void endPointClosed(EndPoint endPoint) {
+            if (!(endPoint instanceof UpstreamEndPoint)) {
+                super.endPointClosed(endPoint);
+            }
+        }
+    }
+
+    /**
+     * Runs a connection that goes on after a response at once: nothing there blocks, and Jetty would wake another thread
+     * for every request. Within such a run the next one is dispatched, so pipelined requests do not pile up on the stack.
+     */
+    private static final class SameThread implements TryExecutor {
+        private final Executor threads;
+        private final TryExecutor ready;
+        private final ThreadLocal<Boolean> running = new ThreadLocal<>();
+
+        SameThread(Executor threads) {
+            this.threads = threads;
+            this.ready = TryExecutor.asTryExecutor(threads);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            if (task instanceof Connection && running.get() == null) {
+                running.set(true);
+                try {
+                    task.run();
+                } finally {
+                    running.remove();
+                }
+            } else {
+                threads.execute(task);
+            }
+        }
+
+        @Override
+        public boolean tryExecute(Runnable task) {
+            return ready.tryExecute(task);
+        }
     }
 }

@@ -106,6 +106,10 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
     /** Under the lock, so that no byte overtakes one that is being peeked. */
     @Override
     public synchronized int fill(ByteBuffer buffer) throws IOException {
+        if (registered && reader == null) {
+            // Nothing can be readable before that is told: the connection looks after every response in vain.
+            return 0;
+        }
         if (!peeked.hasRemaining()) {
             return super.fill(buffer);
         }
