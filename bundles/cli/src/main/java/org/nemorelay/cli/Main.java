@@ -7,7 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.nemorelay.cli.internal.Commands;
+import org.nemorelay.cli.internal.ConfigShow;
 import org.nemorelay.cli.internal.Failures;
+import org.nemorelay.cli.internal.PluginCommands;
 import org.nemorelay.cli.internal.Status;
 import org.nemorelay.cli.internal.TokenEnsure;
 import org.nemorelay.cli.internal.demo.DemoCommand;
@@ -98,6 +100,9 @@ public final class Main {
             case "demo" -> {
                 return DemoCommand.run(home(), environment, json, out, err);
             }
+            case "plugins list", "plugins validate", "plugins inspect", "config show" -> {
+                return look(command);
+            }
             case "completion" -> out.print(commands.completion(command.rest().getFirst()));
             default -> {
                 err.print(commands.help(command.path()));
@@ -129,6 +134,19 @@ public final class Main {
                         e.kind().word());
                 throw e;
             }
+        }
+    }
+
+    private int look(Commands.Run command) {
+        LogSettings settings = LogConfiguration.resolve(command.flags(), environment);
+        try (ProcessEventLog log = ProcessEventLog.synchronous(settings)) {
+            PluginCommands plugins = new PluginCommands(home(), environment, command.flags(), log, out);
+            return switch (command.path()) {
+                case "plugins list" -> plugins.list();
+                case "plugins validate" -> plugins.validate(command.rest());
+                case "plugins inspect" -> plugins.inspect(command.rest().getFirst());
+                default -> ConfigShow.run(home(), environment, command.flags(), log, out);
+            };
         }
     }
 

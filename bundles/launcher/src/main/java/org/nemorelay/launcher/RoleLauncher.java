@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.launcher.internal.FrameworkStorage;
 import org.nemorelay.launcher.internal.ProcessEnd;
@@ -23,6 +24,11 @@ public final class RoleLauncher {
      * service after this time waits for ever, in a process that nobody sees.
      */
     private static final Duration LOOK_INTERVAL = Duration.ofMinutes(2);
+
+    private static final Duration QUESTION_LIMIT = Duration.ofSeconds(30);
+
+    /** How long plugins may take to stop; a drain comes before that and has its own limit. */
+    private static final Duration STOP_LIMIT = Duration.ofMinutes(3);
 
     private RoleLauncher() {}
 
@@ -57,6 +63,27 @@ public final class RoleLauncher {
             log.flush();
             stopped.countDown();
             removeHook(hook);
+        }
+    }
+
+    /**
+     * Starts a role for one question and stops it again.
+     *
+     * @param service whom to ask
+     * @throws RelayException what keeps the role from starting, or the service from being there within 30 s
+     */
+    public static <S, T> T ask(LaunchOptions options, EventLog log, Class<S> service, Function<S, T> question) {
+        JavaLogging.install(log);
+        ProcessEnd end = new ProcessEnd();
+        try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
+            RoleFramework role = new RoleFramework(
+                    options, log, end, System.getProperty("java.class.path"), storage.folder(), Map.of());
+            start(role, end);
+            try {
+                return question.apply(role.await(service, end, QUESTION_LIMIT));
+            } finally {
+                stop(role.framework());
+            }
         }
     }
 
@@ -100,7 +127,8 @@ public final class RoleLauncher {
     private static void stop(Framework framework) {
         try {
             framework.stop();
-            framework.waitForStop(0);
+            // A plugin that does not come to an end must not keep the process.
+            framework.waitForStop(STOP_LIMIT.toMillis());
         } catch (BundleException e) {
             throw new RelayException(FailureKind.INTERNAL, "the framework does not stop: " + e.getMessage(), e);
         } catch (InterruptedException e) {

@@ -119,6 +119,8 @@ public final class Commands {
         root.addSubcommand("daemon", daemon)
                 .addSubcommand("status", status)
                 .addSubcommand("demo", demo)
+                .addSubcommand("plugins", plugins())
+                .addSubcommand("config", config())
                 .addSubcommand("completion", completion())
                 .addSubcommand(HELP, helpCommand());
         line = new CommandLine(root).setAllowOptionsAsOptionParameters(true);
@@ -159,6 +161,51 @@ public final class Commands {
                         "there already stays as it is, and the token is never printed. Run it as the user who runs the agent, not as root.");
         return command("token", "Manage this user's client token")
                 .addSubcommand("ensure", ensure)
+                .addSubcommand(HELP, helpCommand());
+    }
+
+    private CommandSpec plugins() {
+        CommandSpec list = asking(command("list", "List what plugins.toml names and what lies in the plugin folders"));
+        list.usageMessage()
+                .footer(
+                        "",
+                        "Lines of a worker tell what is; they need the daemon's owner. Lines of the check tell what a worker that starts",
+                        "now would find: its state is idle where nothing speaks against the plugin, and quarantined where something does.");
+        CommandSpec validate = asking(command(
+                "validate", "Check plugins as a worker does, and run none of their code; exit 1 for a bad one"));
+        validate.addPositional(PositionalParamSpec.builder()
+                .paramLabel("<JAR>")
+                .arity("0..*")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .description("Jars to check wherever they lie, instead of the plugin folders")
+                .build());
+        CommandSpec inspect = asking(command("inspect", "Show all about one plugin, each value with its source"));
+        inspect.addPositional(PositionalParamSpec.builder()
+                .paramLabel("<KIND>")
+                .type(String.class)
+                .required(true)
+                .description("The kind, as in plugins.toml")
+                .build());
+        return command("plugins", "Look at the administrator's plugins")
+                .addSubcommand("list", list)
+                .addSubcommand("validate", validate)
+                .addSubcommand("inspect", inspect)
+                .addSubcommand(HELP, helpCommand());
+    }
+
+    private CommandSpec asking(CommandSpec command) {
+        return command.addOption(
+                        value("--port", "PORT", "Port of the daemon whose workers are asked [default: 47632]", PORT))
+                .addOption(json());
+    }
+
+    private static CommandSpec config() {
+        CommandSpec show = command("show", "Show what config.toml, plugins.toml, environment and defaults come to");
+        show.addOption(flag("Add where each value comes from", "--origin")).addOption(json());
+        show.usageMessage().footer("", "Credentials are not shown.");
+        return command("config", "Look at the configuration")
+                .addSubcommand("show", show)
                 .addSubcommand(HELP, helpCommand());
     }
 
@@ -249,7 +296,13 @@ public final class Commands {
             return parse(path.toArray(String[]::new));
         }
         List<String> rest = new ArrayList<>(last.unmatched());
-        last.matchedPositionals().forEach(argument -> rest.add(checked(argument)));
+        for (PositionalParamSpec argument : last.matchedPositionals()) {
+            if (argument.isMultiValue()) {
+                rest.addAll(argument.stringValues());
+            } else {
+                rest.add(checked(argument));
+            }
+        }
         return new Run(String.join(" ", path), flags, List.copyOf(rest));
     }
 

@@ -34,6 +34,19 @@ public final class Status {
         out.print(json ? Json.write(status) + "\n" : text(status));
     }
 
+    /** What running workers say of their plugins; empty where this user may not ask the daemon, or none runs. */
+    static List<Map<String, Object>> plugins(Map<String, String> environment, Map<String, String> flags) {
+        int port = Integer.parseInt(flags.getOrDefault("port", DEFAULT_PORT));
+        List<Map<String, Object>> plugins = new ArrayList<>();
+        overControlSocket(environment, port)
+                .ifPresent(status -> status.objects("plugins").forEach(plugin -> {
+                    Map<String, Object> line = new LinkedHashMap<>(plugin.values());
+                    line.put("source", "worker");
+                    plugins.add(line);
+                }));
+        return plugins;
+    }
+
     private static Map<String, Object> read(Map<String, String> environment, int port) {
         String address = "http://127.0.0.1:" + port;
         Map<String, Object> status = new LinkedHashMap<>();

@@ -37,7 +37,7 @@ class CompletionTest {
     /** The line up to the cursor, the word under it last. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    ''                       | completion daemon demo help status
+                    ''                       | completion config daemon demo help plugins status
                     da                       | daemon
                     --log-level ''           | debug error info trace warn
                     daemon ''                | help hook mcp tls-certificate token worker

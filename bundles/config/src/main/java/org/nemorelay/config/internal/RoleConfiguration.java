@@ -77,6 +77,7 @@ record RoleConfiguration(
         return switch (options.role()) {
             case "daemon" -> daemon(options);
             case "worker" -> worker(options);
+            case "plugins" -> plugins(options);
             default ->
                 new RoleConfiguration(
                         Map.of(),
@@ -129,6 +130,24 @@ record RoleConfiguration(
                         .toList());
     }
 
+    /** The plugin commands read what a worker reads. */
+    private static RoleConfiguration plugins(LaunchOptions options) {
+        List<String> notes = new ArrayList<>();
+        return new RoleConfiguration(
+                Map.of(),
+                logging(options, new Layers(), "logging"),
+                Optional.of(plan(options, notes)),
+                List.copyOf(notes),
+                Map.of(),
+                List.of());
+    }
+
+    private static Plugins plan(LaunchOptions options, List<String> notes) {
+        return TomlFile.read(options.systemFolder().resolve(Plugins.FILE))
+                .map(file -> Plugins.read(file, notes::add))
+                .orElse(Plugins.NONE);
+    }
+
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
     private static RoleConfiguration worker(LaunchOptions options) {
         List<String> notes = new ArrayList<>();
@@ -168,9 +187,7 @@ record RoleConfiguration(
         return new RoleConfiguration(
                 Map.copyOf(pids),
                 logging(options, layers, "logging"),
-                Optional.of(TomlFile.read(plugins)
-                        .map(file -> Plugins.read(file, notes::add))
-                        .orElse(Plugins.NONE)),
+                Optional.of(plan(options, notes)),
                 List.copyOf(notes),
                 layers.merged(),
                 List.of(options.systemFolder().resolve(CONFIG_FILE), plugins));

@@ -227,7 +227,7 @@ final class TestDaemon implements AutoCloseable {
         }
 
         Worker ready() {
-            registration.session().request(new SessionPayload.Ready(id), 30_000);
+            registration.session().request(new SessionPayload.Ready(id));
             return this;
         }
 

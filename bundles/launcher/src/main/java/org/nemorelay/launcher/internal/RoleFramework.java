@@ -1,6 +1,7 @@
 package org.nemorelay.launcher.internal;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -133,6 +134,30 @@ public final class RoleFramework {
                         FailureKind.CONFIGURATION,
                         "bundle " + bundle.getSymbolicName() + " does not start: " + rootMessage(e),
                         e);
+            }
+        }
+    }
+
+    /** A service of the role, waited for; fails with what the role says of itself, or what its components wait for. */
+    public <S> S await(Class<S> service, ProcessEnd end, Duration limit) {
+        BundleContext context = framework.getBundleContext();
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (true) {
+            ServiceReference<S> reference = context.getServiceReference(service);
+            S found = reference == null ? null : context.getService(reference);
+            if (found != null) {
+                return found;
+            }
+            if (end.awaitReady(Duration.ofMillis(20))) {
+                throw end.await()
+                        .failure()
+                        .orElseThrow(() -> new IllegalStateException(service + " is not of this role"));
+            }
+            if (System.nanoTime() > deadline) {
+                throw new RelayException(
+                        FailureKind.TIMEOUT,
+                        "the role " + options.role() + " is not up after " + limit.toSeconds() + " s: "
+                                + String.join(", ", waiting()));
             }
         }
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.pluginhost.PluginCheck;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
 import org.nemorelay.pluginhost.internal.PluginFiles.Entry;
@@ -960,6 +961,123 @@ final class Deployment {
 
     private static void put(Map<String, PluginStatus> all, PluginStatus one) {
         all.put(one.kind() + "\n" + one.file(), one);
+    }
+
+    // ---- looking without starting
+
+    /** What a worker would find, as far as that can be told without running any code of a plugin. */
+    List<PluginCheck.Finding> check() {
+        look(files.look());
+        PluginPlan now = newest();
+        Change change = new Change(now);
+        List<PluginCheck.Finding> findings = new ArrayList<>();
+        Set<Generation> taken = new HashSet<>();
+        for (PluginPlan.Component component : now.components()) {
+            Optional<Generation> provider = change.provider(component).map(change::generation);
+            Optional<String> trouble = change.troubles.stream()
+                    .filter(one -> one.component() == component)
+                    .map(Trouble::line)
+                    .findFirst()
+                    .or(() -> provider.flatMap(generation -> unusable(generation)
+                            .map(reason -> generation.file() + ": plugin \"" + component.kind() + "\" " + reason)));
+            Optional<Generation> shown = provider.or(() -> seen.values().stream()
+                    .flatMap(one -> one.generation().stream())
+                    .filter(generation -> generation.kind(component.kind()).isPresent())
+                    .findFirst());
+            shown.ifPresent(taken::add);
+            findings.add(finding(component.kind(), shown, trouble.orElse(""), Optional.of(component)));
+        }
+        seen.forEach((file, one) -> {
+            one.generation().filter(generation -> !taken.contains(generation)).ifPresent(generation -> {
+                String trouble = unusable(generation)
+                        .map(reason -> "plugin file " + file + " " + reason)
+                        .orElse("");
+                if (generation.kinds().isEmpty()) {
+                    findings.add(finding("", Optional.of(generation), trouble, Optional.empty()));
+                }
+                generation
+                        .kinds()
+                        .forEach(kind ->
+                                findings.add(finding(kind.name(), Optional.of(generation), trouble, Optional.empty())));
+            });
+            if (!one.refusal().isEmpty()) {
+                findings.add(new PluginCheck.Finding(
+                        new PluginStatus(
+                                "",
+                                "",
+                                State.QUARANTINED,
+                                file.toString(),
+                                "plugin file " + file + " " + one.refusal()),
+                        "",
+                        "",
+                        Optional.empty(),
+                        false));
+            }
+        });
+        for (Entry entry : applied) {
+            if (entry instanceof Entry.Ignored(Path file, String reason)) {
+                findings.add(new PluginCheck.Finding(
+                        new PluginStatus("", "", State.IDLE, file.toString(), reason),
+                        "",
+                        "",
+                        Optional.empty(),
+                        false));
+            }
+        }
+        return List.copyOf(findings);
+    }
+
+    /** The same for one jar, wherever it lies. */
+    List<PluginCheck.Finding> check(Path jar) {
+        try {
+            Generation generation = install(jar);
+            String trouble = generation
+                    .refusal()
+                    .or(() -> unusable(generation))
+                    .or(() -> generation.kinds().isEmpty()
+                            ? Optional.of("provides no plugin kind: annotate its component with @PluginKind")
+                            : Optional.empty())
+                    .map(reason -> "plugin file " + jar + " " + reason)
+                    .orElse("");
+            List<PluginCheck.Finding> findings = new ArrayList<>();
+            for (Generation.Kind kind : generation.kinds()) {
+                findings.add(finding(kind.name(), Optional.of(generation), trouble, Optional.empty()));
+            }
+            return findings.isEmpty()
+                    ? List.of(finding("", Optional.of(generation), trouble, Optional.empty()))
+                    : List.copyOf(findings);
+        } catch (Unusable e) {
+            return List.of(new PluginCheck.Finding(
+                    new PluginStatus(
+                            "", "", State.QUARANTINED, jar.toString(), "plugin file " + jar + " " + e.getMessage()),
+                    "",
+                    "",
+                    Optional.empty(),
+                    false));
+        }
+    }
+
+    private static Optional<String> unusable(Generation generation) {
+        return generation
+                .unresolved()
+                .or(() -> generation.kinds().isEmpty() || generation.hasComponents()
+                        ? Optional.empty()
+                        : Optional.of("has no component: its manifest lacks Service-Component; build it with bnd"));
+    }
+
+    private static PluginCheck.Finding finding(
+            String kind, Optional<Generation> generation, String trouble, Optional<PluginPlan.Component> component) {
+        return new PluginCheck.Finding(
+                new PluginStatus(
+                        kind,
+                        generation.map(Generation::version).orElse(""),
+                        trouble.isEmpty() ? State.IDLE : State.QUARANTINED,
+                        generation.map(one -> one.file().toString()).orElse(""),
+                        trouble),
+                generation.map(one -> one.bundle().getSymbolicName()).orElse(""),
+                generation.map(Generation::sha256).orElse(""),
+                component,
+                component.isPresent() && required(component.get(), generation));
     }
 
     // ---- the end

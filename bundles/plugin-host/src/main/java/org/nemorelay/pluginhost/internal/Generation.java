@@ -144,6 +144,10 @@ final class Generation {
         return Optional.empty();
     }
 
+    boolean hasComponents() {
+        return bundle.getHeaders().get("Service-Component") != null;
+    }
+
     /** Why the bundle cannot run here, from its manifest and what else there is; resolves it and starts nothing. */
     Optional<String> unresolved() {
         FrameworkWiring wiring = wiring();

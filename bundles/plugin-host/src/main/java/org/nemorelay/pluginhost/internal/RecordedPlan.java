@@ -21,11 +21,17 @@ final class RecordedPlan {
         List<Object> components = new ArrayList<>();
         for (PluginPlan.Component component : plan.components()) {
             Map<String, Object> config = new TreeMap<>();
-            plan.configuration(component.kind())
-                    .forEach((key, value) -> put(config, key, secret(key, value) ? REDACTED : json(value)));
+            values(plan, component.kind()).forEach((key, value) -> put(config, key, value));
             components.add(Map.of("kind", component.kind(), "config", arrays(config)));
         }
         return Map.of("components", List.copyOf(components), "version", 1L);
+    }
+
+    /** A component's configuration as JSON values by dotted key, without what looks like a secret. */
+    static Map<String, Object> values(PluginPlan plan, String kind) {
+        Map<String, Object> values = new TreeMap<>();
+        plan.configuration(kind).forEach((key, value) -> values.put(key, secret(key, value) ? REDACTED : json(value)));
+        return values;
     }
 
     private static boolean secret(String key, Object value) {

@@ -1,0 +1,34 @@
+package org.nemorelay.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.nemorelay.config.internal.RoleSettings;
+
+/** What config.toml, environment, options and defaults come to for a role, each value with its source. */
+public final class EffectiveSettings {
+    private static final String REDACTED = "[REDACTED]";
+
+    /**
+     * One value.
+     *
+     * @param name dotted, as in the file
+     * @param value a string, an integer or a boolean; {@code "[REDACTED]"} for a credential
+     * @param source {@code file:line:column}, a variable, an option, or {@code default}
+     */
+    public record Setting(String name, Object value, String source) {}
+
+    private EffectiveSettings() {}
+
+    /**
+     * The settings of {@code daemon} or {@code worker}, sorted by name. Reads the files.
+     *
+     * @throws org.nemorelay.protocol.RelayException (CONFIGURATION) for what would keep the role from starting
+     */
+    public static List<Setting> of(LaunchOptions options) {
+        List<Setting> settings = new ArrayList<>();
+        RoleSettings.of(options)
+                .forEach((name, entry) -> settings.add(new Setting(
+                        name, name.endsWith("_auth_header") ? REDACTED : entry.getKey(), entry.getValue())));
+        return List.copyOf(settings);
+    }
+}

@@ -1,0 +1,49 @@
+package org.nemorelay.pluginhost;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.nemorelay.config.PluginPlan;
+import org.osgi.annotation.versioning.ProviderType;
+
+/**
+ * Tells what a worker would make of the plugins, without running any of their code: files, manifests, bytecode, imports,
+ * pins and kinds are judged as a worker judges them; what only a plugin knows of its configuration is not.
+ */
+@ProviderType
+public interface PluginCheck {
+    /**
+     * One plugin or file. A state of {@code IDLE} means that nothing speaks against it.
+     *
+     * @param symbolicName of the bundle; empty for what is none
+     * @param sha256 of the file, in lower-case hexadecimal digits; empty where it was not read
+     * @param planned its component of plugins.toml
+     * @param required whether a worker does without it
+     */
+    record Finding(
+            PluginStatus status,
+            String symbolicName,
+            String sha256,
+            Optional<PluginPlan.Component> planned,
+            boolean required) {}
+
+    /** All that plugins.toml names and all that lies in the plugin folders. */
+    List<Finding> check();
+
+    /** One jar, wherever it lies and whoever owns it. */
+    List<Finding> check(Path jar);
+
+    /**
+     * One value of a component's {@code config}, by dotted key.
+     *
+     * @param value a JSON value; {@code "[REDACTED]"} for what looks like a secret
+     * @param source file, line and column
+     */
+    record Value(String key, Object value, String source) {}
+
+    /** The {@code config} of a planned kind, sorted by key; empty for a kind that is not planned. */
+    List<Value> configuration(String kind);
+
+    /** The kinds of plugins.toml, in its order. */
+    List<String> planned();
+}

@@ -1,0 +1,84 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.PluginPlan;
+import org.nemorelay.pluginhost.PluginCheck;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.BundleContext;
+import org.osgi.service.cm.ConfigurationAdmin;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.runtime.ServiceComponentRuntime;
+
+/** {@link PluginCheck} for the process that asks once and ends. */
+@Component(service = PluginCheck.class)
+public final class PluginCheckComponent implements PluginCheck {
+    private final PluginPlan plan;
+    private final Deployment deployment;
+
+    @Activate
+    public PluginCheckComponent(
+            BundleContext context,
+            @Reference LaunchOptions options,
+            @Reference PluginPlan plan,
+            @Reference ServiceComponentRuntime runtime,
+            @Reference ConfigurationAdmin configurations) {
+        this.plan = plan;
+        this.deployment = new Deployment(
+                context,
+                new PluginFiles(options.home(), options.systemFolder()),
+                configurations,
+                new ComponentStates(runtime),
+                bundle -> false,
+                bundles -> CompletableFuture.completedFuture(null),
+                () -> {},
+                Deployment.Limits.DEFAULT,
+                new Silence());
+        deployment.plan(plan);
+    }
+
+    @Override
+    public List<Finding> check() {
+        return deployment.check();
+    }
+
+    @Override
+    public List<Finding> check(Path jar) {
+        return deployment.check(jar);
+    }
+
+    @Override
+    public List<Value> configuration(String kind) {
+        return RecordedPlan.values(plan, kind).entrySet().stream()
+                .map(entry -> new Value(
+                        entry.getKey(),
+                        entry.getValue(),
+                        plan.position(kind, entry.getKey())
+                                .map(Object::toString)
+                                .orElse("")))
+                .toList();
+    }
+
+    @Override
+    public List<String> planned() {
+        return plan.components().stream().map(PluginPlan.Component::kind).toList();
+    }
+
+    /** What is found is the answer, not an event. */
+    private static final class Silence implements EventLog {
+        @Override
+        public boolean enabled(Level level) {
+            return false;
+        }
+
+        @Override
+        public void log(Level level, String target, String event, String message, Object... fields) {}
+
+        @Override
+        public void flush() {}
+    }
+}

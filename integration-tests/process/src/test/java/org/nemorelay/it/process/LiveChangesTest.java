@@ -1,0 +1,229 @@
+package org.nemorelay.it.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.McpSession;
+import org.nemorelay.it.MockProvider;
+import org.nemorelay.it.PluginJar;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.RawHttp;
+import org.nemorelay.it.Relay;
+import org.nemorelay.it.Reply;
+import org.nemorelay.plugin.api.Decision;
+import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.ToolCall;
+
+/** Plugins and settings change under open streams and under load: nothing is cut, nothing is lost (B22). */
+@Timeout(180)
+class LiveChangesTest {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final String NAMED = "[[components]]\nkind = \"live\"\n[components.config]\nreason = \"%s\"\n";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void pluginsComeChangeAndGoUnderOpenStreams() throws Exception {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            String worker = relay.awaitReadyWorker(mcp);
+            Path etc = bench.executable.resolve("../../etc").normalize();
+            String before = Files.readString(etc.resolve("plugins.toml"));
+            CountDownLatch changed = new CountDownLatch(1);
+            slowStream(bench.provider, changed);
+            List<RawHttp> streams = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                streams.add(openStream(relay, bench));
+            }
+
+            new PluginJar("live", Denying.class, HookPolicy.class).deploy(etc.resolve("plugins"));
+            Files.writeString(etc.resolve("plugins.toml"), before + NAMED.formatted("one"));
+            awaitHook(bench, relay, mcp, "one");
+            Files.writeString(etc.resolve("plugins.toml"), before + NAMED.formatted("two"));
+            awaitHook(bench, relay, mcp, "two");
+            Files.writeString(
+                    etc.resolve("plugins.toml"),
+                    before + NAMED.replace("reason", "raeson").formatted("three"));
+            int line = before.split("\n").length + 4;
+            awaitLine(mcp, "etc/plugins.toml:" + line + ":1: plugin \"live\": raeson: unknown key");
+            assertEquals("two\n", hook(bench, relay).stderr());
+            Files.writeString(etc.resolve("plugins.toml"), before + "[[components\n");
+            awaitLine(mcp, "etc/plugins.toml:" + (before.split("\n").length + 1) + ":");
+            assertEquals("two\n", hook(bench, relay).stderr());
+            new PluginJar("live", Denying.class, HookPolicy.class)
+                    .header("Bundle-Version", "2.0.0")
+                    .deploy(etc.resolve("plugins"));
+            Files.writeString(etc.resolve("plugins.toml"), before + NAMED.formatted("four"));
+            awaitHook(bench, relay, mcp, "four");
+            Files.writeString(etc.resolve("plugins.toml"), before);
+            awaitHook(bench, relay, mcp, "");
+
+            changed.countDown();
+            for (RawHttp stream : streams) {
+                assertTrue(stream.answer().text().endsWith("data: last\n\n"));
+                stream.close();
+            }
+            assertEquals(worker, relay.awaitReadyWorker(mcp), "the worker is the same");
+        }
+    }
+
+    @Test
+    void anotherProviderServesNewRequestsAndABadFileChangesNothing() throws Exception {
+        try (OneUser bench = new OneUser(folder);
+                MockProvider other = new MockProvider();
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker(mcp);
+            Path config = bench.executable.resolve("../../etc/config.toml").normalize();
+            CountDownLatch changed = new CountDownLatch(1);
+            slowStream(bench.provider, changed);
+            RawHttp stream = openStream(relay, bench);
+
+            Files.writeString(config, Relay.upstreamToml(other) + "[daemon]\nmax_tokens_per_identity = 5\n");
+            awaitLine(mcp, "upstream.anthropic_base_url");
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(1, other.received("/v1/responses").size());
+            Files.writeString(config, "[upstream]\nopenai_base_urls = \"x\"\n");
+            awaitLine(mcp, "etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key");
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(2, other.received("/v1/responses").size());
+            // The daemon reads the same file, and this setting is one of its listener's.
+            Await.until(
+                    relay.process().transcript(),
+                    LIMIT,
+                    () -> relay.process()
+                            .stderr()
+                            .contains("daemon.max_tokens_per_identity takes effect when the daemon is started again"));
+
+            changed.countDown();
+            assertTrue(stream.answer().text().endsWith("data: last\n\n"));
+            stream.close();
+        }
+    }
+
+    @Test
+    void noRequestIsLostWhilePluginsComeAndGo() throws Exception {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker(mcp);
+            Path etc = bench.executable.resolve("../../etc").normalize();
+            String before = Files.readString(etc.resolve("plugins.toml"));
+            AtomicInteger sent = new AtomicInteger();
+            AtomicInteger failed = new AtomicInteger();
+            List<Thread> clients = new ArrayList<>();
+            CountDownLatch done = new CountDownLatch(1);
+            for (int client = 0; client < 4; client++) {
+                clients.add(Thread.ofVirtual().start(() -> {
+                    while (done.getCount() > 0) {
+                        // Paced: 200 requests a second from all of them.
+                        try {
+                            done.await(20, TimeUnit.MILLISECONDS);
+                            sent.incrementAndGet();
+                            if (post(relay, bench, "/v1/messages") != 200) {
+                                failed.incrementAndGet();
+                            }
+                        } catch (RuntimeException | InterruptedException e) {
+                            failed.incrementAndGet();
+                        }
+                    }
+                }));
+            }
+            for (int round = 0; round < 4; round++) {
+                new PluginJar("live", Denying.class, HookPolicy.class)
+                        .header("Bundle-Version", round + ".0.0")
+                        .deploy(etc.resolve("plugins"));
+                Files.writeString(etc.resolve("plugins.toml"), before + NAMED.formatted("round " + round));
+                awaitHook(bench, relay, mcp, "round " + round);
+            }
+            Files.writeString(etc.resolve("plugins.toml"), before);
+            awaitHook(bench, relay, mcp, "");
+            done.countDown();
+            for (Thread client : clients) {
+                client.join();
+            }
+            assertEquals(
+                    0,
+                    failed.get(),
+                    () -> failed + " of " + sent + "\n" + mcp.process().transcript());
+            assertEquals(sent.get(), bench.provider.received("/v1/messages").size());
+        }
+    }
+
+    private static void slowStream(MockProvider provider, CountDownLatch end) {
+        provider.script("/v1/messages", (head, connection) -> {
+            connection.body(head, new ArrayList<>());
+            Reply reply = connection.reply().head(200, "content-type: text/event-stream", "transfer-encoding: chunked");
+            reply.chunk("data: first\n\n");
+            end.await();
+            reply.chunk("data: last\n\n");
+            reply.end();
+        });
+    }
+
+    private static RawHttp openStream(Relay relay, OneUser bench) {
+        return new RawHttp(relay.port(), Duration.ofMinutes(2))
+                .send("POST", "/v1/messages", "{\"stream\":true}", bench.user.header());
+    }
+
+    private static int post(Relay relay, OneUser bench, String path) {
+        return RawHttp.post(relay.port(), path, "{}", bench.user.header()).status();
+    }
+
+    /** Until the call is denied with this reason; with none, until it passes. */
+    private static void awaitHook(OneUser bench, Relay relay, McpSession mcp, String reason) {
+        String expected = reason.isEmpty() ? "" : reason + "\n";
+        Await.until(
+                () -> "the policy says \"" + reason + "\"\n" + mcp.process().transcript(),
+                LIMIT,
+                () -> hook(bench, relay).stderr().equals(expected));
+    }
+
+    private static void awaitLine(McpSession mcp, String text) {
+        Await.until(
+                () -> text + "\nin " + mcp.process().transcript(),
+                LIMIT,
+                () -> mcp.process().stderr().contains(text));
+    }
+
+    private static Proc.Result hook(OneUser bench, Relay relay) {
+        String payload = "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
+                + "\"tool_input\":{\"command\":\"echo hi\"},\"tool_use_id\":\"c\"}";
+        return bench.user
+                .withToken(bench.executable.toString(), "daemon", "hook", "claude", "--daemon-address", relay.address())
+                .run(payload.getBytes(StandardCharsets.UTF_8), LIMIT);
+    }
+
+    /** Denies with the reason that it is configured with. */
+    public static final class Denying implements HookPolicy {
+        private final String reason;
+
+        public Denying(Map<String, Object> properties) {
+            reason = PluginConfig.of(properties).only("reason").string("reason");
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.deny(reason));
+        }
+    }
+}
