@@ -3,6 +3,7 @@ package org.nemorelay.control;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.nemorelay.control.internal.WebSocket;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.identity.Pins;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
@@ -45,15 +46,21 @@ public final class ControlClient {
     private final SigningKey identity;
     private final Pins pins;
     private final Ids ids;
+    private final ClientTls tls;
 
-    /** @param instanceId the session id of an MCP process, the worker id of a worker: one for its whole life */
-    public ControlClient(DaemonUrl daemon, Role role, String instanceId, SigningKey identity, Pins pins, Ids ids) {
+    /**
+     * @param instanceId the session id of an MCP process, the worker id of a worker: one for its whole life
+     * @param tls for a daemon that is reached by https
+     */
+    public ControlClient(
+            DaemonUrl daemon, Role role, String instanceId, SigningKey identity, Pins pins, Ids ids, ClientTls tls) {
         this.daemon = daemon;
         this.role = role;
         this.instanceId = instanceId;
         this.identity = identity;
         this.pins = pins;
         this.ids = ids;
+        this.tls = tls;
     }
 
     public String instanceId() {
@@ -127,7 +134,7 @@ public final class ControlClient {
     private Handshake handshake(String path, Optional<TokenDigest> tokenDigest, ControlListener listener) {
         long deadline = System.nanoTime() + ATTEMPT_MS * 1_000_000;
         ControlSession session =
-                new ControlSession(WebSocket.open(daemon, path, ids, deadline), ids, instanceId, listener);
+                new ControlSession(WebSocket.open(daemon, path, ids, tls, deadline), ids, instanceId, listener);
         session.start();
         try {
             ClientCommand.Challenge challenge = new ClientCommand.Challenge(

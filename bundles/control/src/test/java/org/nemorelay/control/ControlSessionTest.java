@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.FailureKind;
@@ -56,7 +58,8 @@ class ControlSessionTest {
     private ControlClient client(Role role) {
         StateFolder state = StateFolder.at(temp.resolve("user"));
         Ids ids = new Ids();
-        return new ControlClient(daemon.url(), role, ids.uuid7(), state.machineIdentity(), state.pins(), ids);
+        return new ControlClient(
+                daemon.url(), role, ids.uuid7(), state.machineIdentity(), state.pins(), ids, new ClientTls(Map.of()));
     }
 
     private McpRegistration register() {

@@ -8,6 +8,7 @@ import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.nemorelay.http.internal.JettyHttpEngine;
+import org.nemorelay.identity.ServerTls;
 import org.nemorelay.protocol.RelayException;
 import org.osgi.annotation.versioning.ProviderType;
 
@@ -33,6 +34,14 @@ public interface HttpEngine extends AutoCloseable {
      * @throws RelayException CONFIGURATION when the address cannot be bound
      */
     HttpListener listen(String host, int port, Function<Server, Handler> handlers);
+
+    /**
+     * Opens a listener for HTTP/1.1 and HTTP/2 over TLS, as ALPN chooses; HTTP/1.1 for a client that offers nothing. A
+     * handshake has 10 s, and 256 may be under way at once; further connections are dropped (relay-daemon 2).
+     *
+     * @throws RelayException CONFIGURATION when the address cannot be bound
+     */
+    HttpListener listenSecurely(String host, int port, ServerTls identity, Function<Server, Handler> handlers);
 
     Forwarder forwarder();
 

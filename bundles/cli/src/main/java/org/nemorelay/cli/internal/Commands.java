@@ -41,14 +41,6 @@ public final class Commands {
 
     private static final String HELP = "help";
 
-    private static final String NO_TLS_LISTENER =
-            "the daemon has no TLS listener yet; let a proxy end TLS and name its URL by --advertise-address";
-
-    /** Options of the stock program that this one has not, and what stands in for them. */
-    private static final Map<String, String> UNSUPPORTED = Map.of(
-            "--tls-cert", NO_TLS_LISTENER,
-            "--tls-key", NO_TLS_LISTENER);
-
     private final Map<ArgSpec, UnaryOperator<String>> checks = new IdentityHashMap<>();
     private final CommandLine line;
 
@@ -97,8 +89,8 @@ public final class Commands {
                         "COUNT",
                         "Client tokens that one user may hold at once, 1 to 64 [default: 4]",
                         TOKEN_LIMIT))
-                .addOption(unsupported("--tls-cert"))
-                .addOption(unsupported("--tls-key"));
+                .addOption(value("--tls-cert", "FILE", "Serve over TLS with these certificates (PEM, own first)", ANY))
+                .addOption(value("--tls-key", "FILE", "The first certificate's private key (PEM, PKCS#8)", ANY));
         daemon.addSubcommand(
                         "mcp",
                         own(command(
@@ -273,10 +265,6 @@ public final class Commands {
                                 + level.matchedOptions().getFirst().longestName() + "'");
             }
             for (OptionSpec option : level.matchedOptions()) {
-                if (UNSUPPORTED.containsKey(option.longestName())) {
-                    throw refused("the argument '" + option.longestName() + "' is not supported by this version: "
-                            + UNSUPPORTED.get(option.longestName()));
-                }
                 flags.put(option.longestName().substring(2), checked(option));
             }
             last = level;
@@ -287,6 +275,11 @@ public final class Commands {
         for (String word : List.of("log-level", "log-stderr-format")) {
             if (flags.containsKey("log-config-path") && flags.containsKey(word)) {
                 throw refused("the argument '--log-config-path' cannot be used with '--" + word + "'");
+            }
+        }
+        for (List<String> pair : List.of(List.of("tls-cert", "tls-key"), List.of("tls-key", "tls-cert"))) {
+            if (flags.containsKey(pair.getFirst()) && !flags.containsKey(pair.getLast())) {
+                throw refused("the argument '--" + pair.getFirst() + "' needs '--" + pair.getLast() + "' beside it");
             }
         }
         if (last.commandSpec().name().equals(HELP)) {
@@ -426,10 +419,6 @@ public final class Commands {
 
     private OptionSpec choice(String name, String label, String description, List<String> words) {
         return register(option(name, label, description).completionCandidates(words), oneOf(words));
-    }
-
-    private static OptionSpec unsupported(String name) {
-        return OptionSpec.builder(name).type(String.class).hidden(true).build();
     }
 
     private static OptionSpec flag(String description, String... names) {

@@ -79,7 +79,8 @@ class CommandsTest {
                     daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <URL>': daemon address must include an explicit port
                     daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <URL>': non-loopback daemon addresses must use https
                     --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>': possible values are error, warn, info, debug, trace
-                    daemon --tls-cert a --tls-key b                        | the argument '--tls-cert' is not supported by this version: the daemon has no TLS listener yet; let a proxy end TLS and name its URL by --advertise-address
+                    daemon --tls-cert a                                    | the argument '--tls-cert' needs '--tls-key' beside it
+                    daemon --tls-key b                                     | the argument '--tls-key' needs '--tls-cert' beside it
                     --log-config-path /x.toml --log-level info daemon      | the argument '--log-config-path' cannot be used with '--log-level'
                     completion                                             | the required argument '<SHELL>' was not provided
                     completion tcsh                                        | invalid value 'tcsh' for '<SHELL>': possible values are bash, zsh, fish

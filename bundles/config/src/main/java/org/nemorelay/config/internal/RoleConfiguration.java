@@ -68,6 +68,8 @@ record RoleConfiguration(
             Map.entry("bind", "daemon.bind"),
             Map.entry("port", "daemon.port"),
             Map.entry("advertise-address", "daemon.advertise_address"),
+            Map.entry("tls-cert", "daemon.tls_cert"),
+            Map.entry("tls-key", "daemon.tls_key"),
             Map.entry("pass-through", "daemon.pass_through"),
             Map.entry("require-worker", "daemon.require_worker"),
             Map.entry("max-tokens-per-identity", "daemon.max_tokens_per_identity"));
@@ -105,18 +107,31 @@ record RoleConfiguration(
         }
         String bind = text(layers, "daemon.bind");
         String advertise = text(layers, "daemon.advertise_address");
-        checkAdvertised(bind, advertise);
+        String tlsCert = text(layers, "daemon.tls_cert");
+        String tlsKey = text(layers, "daemon.tls_key");
+        if (tlsCert.isEmpty() != tlsKey.isEmpty()) {
+            throw Failures.of("TLS needs both tls_cert and tls_key; only "
+                    + (tlsKey.isEmpty()
+                            ? "tls_cert (" + origin(layers, "daemon.tls_cert")
+                            : "tls_key (" + origin(layers, "daemon.tls_key"))
+                    + ") is given");
+        }
+        checkAdvertised(bind, advertise, !tlsCert.isEmpty());
 
         Map<String, Map<String, Object>> pids = new HashMap<>();
         pids.put(
                 "org.nemorelay.daemon",
-                Map.of(
-                        "bind", bind,
-                        "port", integer(layers, "daemon.port"),
-                        "advertise_address", advertise,
-                        "pass_through", passThrough,
-                        "require_worker", requireWorker,
-                        "max_tokens_per_identity", integer(layers, "daemon.max_tokens_per_identity")));
+                Map.ofEntries(
+                        Map.entry("bind", bind),
+                        Map.entry("port", integer(layers, "daemon.port")),
+                        Map.entry("advertise_address", advertise),
+                        Map.entry("tls_cert", tlsCert),
+                        Map.entry("tls_key", tlsKey),
+                        Map.entry("upgrades_per_address", checkedCount(layers, "daemon.upgrades_per_address")),
+                        Map.entry("trusted_proxies", text(layers, "daemon.trusted_proxies")),
+                        Map.entry("pass_through", passThrough),
+                        Map.entry("require_worker", requireWorker),
+                        Map.entry("max_tokens_per_identity", integer(layers, "daemon.max_tokens_per_identity"))));
         shared(layers, pids);
         return new RoleConfiguration(
                 Map.copyOf(pids),
@@ -221,13 +236,18 @@ record RoleConfiguration(
         return home.isEmpty() ? Optional.empty() : Optional.of(Path.of(home, ".config", "nemo-relay"));
     }
 
-    private static void checkAdvertised(String bind, String advertise) {
+    private static void checkAdvertised(String bind, String advertise, boolean tls) {
         boolean everywhere = bind.equals("0.0.0.0");
         if (everywhere && advertise.isEmpty()) {
             throw Failures.of("a daemon bound to 0.0.0.0 requires --advertise-address");
         }
         if (!advertise.isEmpty() && daemonUrl("advertise address", advertise).loopback() && everywhere) {
             throw Failures.of("a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
+        }
+        if (tls
+                && !advertise.isEmpty()
+                && !daemonUrl("advertise address", advertise).secure()) {
+            throw Failures.of("the advertised daemon URL must use https when native TLS is configured");
         }
     }
 
@@ -283,6 +303,11 @@ record RoleConfiguration(
 
     private static int integer(Layers layers, String name) {
         return Math.toIntExact((Long) layers.value(name).orElseThrow());
+    }
+
+    /** A count that the role itself chooses where nobody else does: 0 then. */
+    private static int checkedCount(Layers layers, String name) {
+        return Math.toIntExact((Long) layers.value(name).orElse(0L));
     }
 
     private static String origin(Layers layers, String name) {

@@ -79,14 +79,18 @@ final class Schema {
                     "daemon",
                     new Section(
                             false,
-                            Map.of(
-                                    "bind", new Leaf(BIND),
-                                    "port", new Leaf(PORT),
-                                    "advertise_address", new Leaf(TEXT),
-                                    "pass_through", new Leaf(FLAG),
-                                    "require_worker", new Leaf(FLAG),
-                                    "max_tokens_per_identity", new Leaf(TOKEN_LIMIT),
-                                    "logging", LOGGING))));
+                            Map.ofEntries(
+                                    Map.entry("bind", new Leaf(BIND)),
+                                    Map.entry("port", new Leaf(PORT)),
+                                    Map.entry("advertise_address", new Leaf(TEXT)),
+                                    Map.entry("tls_cert", new Leaf(PATH)),
+                                    Map.entry("tls_key", new Leaf(PATH)),
+                                    Map.entry("upgrades_per_address", new Leaf(POSITIVE_INT)),
+                                    Map.entry("trusted_proxies", new Leaf(TEXT)),
+                                    Map.entry("pass_through", new Leaf(FLAG)),
+                                    Map.entry("require_worker", new Leaf(FLAG)),
+                                    Map.entry("max_tokens_per_identity", new Leaf(TOKEN_LIMIT)),
+                                    Map.entry("logging", LOGGING)))));
 
     private Schema() {}
 

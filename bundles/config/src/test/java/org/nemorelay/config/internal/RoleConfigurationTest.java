@@ -72,6 +72,14 @@ class RoleConfigurationTest {
                                 47632,
                                 "advertise_address",
                                 "",
+                                "tls_cert",
+                                "",
+                                "tls_key",
+                                "",
+                                "upgrades_per_address",
+                                0,
+                                "trusted_proxies",
+                                "",
                                 "pass_through",
                                 false,
                                 "require_worker",
@@ -89,6 +97,27 @@ class RoleConfigurationTest {
                         "org.nemorelay.gateway",
                         Map.of("max_hook_payload_bytes", 20L << 20, "max_passthrough_body_bytes", 100L << 20)),
                 resolve("daemon").pids());
+    }
+
+    @Test
+    void case65TlsNeedsBothFiles() throws IOException {
+        flags.put("tls-cert", "cert.pem");
+        RelayException alone = assertThrows(RelayException.class, () -> resolve("daemon"));
+        assertTrue(alone.getMessage().contains("only tls_cert (--tls-cert)"), alone.getMessage());
+        flags.put("tls-key", "key.pem");
+        assertEquals("key.pem", value("daemon", "daemon", "tls_key"));
+    }
+
+    @Test
+    void case63AdvertisedHttpsStandsWithoutNativeTlsAndHttpDoesNotStandWithIt() throws IOException {
+        flags.put("advertise-address", "https://127.0.0.1:1");
+        assertEquals("https://127.0.0.1:1", value("daemon", "daemon", "advertise_address"));
+        flags.put("tls-cert", "cert.pem");
+        flags.put("tls-key", "key.pem");
+        assertEquals("https://127.0.0.1:1", value("daemon", "daemon", "advertise_address"));
+        flags.put("advertise-address", "http://127.0.0.1:1");
+        RelayException refused = assertThrows(RelayException.class, () -> resolve("daemon"));
+        assertTrue(refused.getMessage().contains("must use https"), refused.getMessage());
     }
 
     @Test

@@ -84,7 +84,7 @@ class SchemaTest {
                         "config.toml:2:1: ignored: [gateway] \"max_hook_payload_byte\" is not a known key; known:"
                                 + " max_hook_payload_bytes, max_passthrough_body_bytes",
                         "config.toml:4:1: ignored: [daemon] \"x\" is not a known key; known: advertise_address, bind,"
-                                + " logging, max_tokens_per_identity, pass_through, port, require_worker"),
+                                + " logging, max_tokens_per_identity, pass_through, port, require_worker, tls_cert, tls_key, trusted_proxies, upgrades_per_address"),
                 notes);
     }
 }

@@ -18,9 +18,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Optional;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocket;
-import javax.net.ssl.SSLSocketFactory;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -34,6 +32,12 @@ import org.nemorelay.protocol.control.Ids;
 public final class WebSocket implements AutoCloseable {
     private static final int MAX_HEAD = 16 * 1024;
     private static final int MAX_CONTROL = 125;
+
+    /** A daemon on another machine that says nothing for this long is asked whether it is there. */
+    private static final int QUIET_MS = 30_000;
+    /** How long its answer may take. */
+    private static final int ANSWER_MS = 10_000;
+
     private static final String ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
     private static final int CONTINUATION = 0;
@@ -58,14 +62,15 @@ public final class WebSocket implements AutoCloseable {
      * Connects and upgrades before the deadline ({@link System#nanoTime()}). {@link RelayException}: {@code UNAVAILABLE}
      * when nobody answers as a daemon does, {@code LIMIT_REACHED} when the daemon wants fewer connections.
      */
-    public static WebSocket open(DaemonUrl daemon, String path, Ids ids, long deadlineNanos) {
+    public static WebSocket open(DaemonUrl daemon, String path, Ids ids, ClientTls tls, long deadlineNanos) {
         Socket socket = null;
         try {
-            socket = connect(daemon, deadlineNanos);
+            socket = connect(daemon, tls, deadlineNanos);
             socket.setSoTimeout(remainingMillis(deadlineNanos));
             WebSocket webSocket = new WebSocket(socket, ids);
             webSocket.upgrade(daemon, path);
-            socket.setSoTimeout(0);
+            // Between two machines a link may be cut without a word; on one, silence is nothing.
+            socket.setSoTimeout(webSocket.local() ? 0 : QUIET_MS);
             return webSocket;
         } catch (IOException e) {
             closeQuietly(socket);
@@ -84,7 +89,7 @@ public final class WebSocket implements AutoCloseable {
         ByteArrayOutputStream message = new ByteArrayOutputStream(1024);
         boolean begun = false;
         while (true) {
-            int first = in.read();
+            int first = begin();
             if (first < 0) {
                 return Optional.empty();
             }
@@ -128,6 +133,28 @@ public final class WebSocket implements AutoCloseable {
                 default -> throw new IOException("the daemon sent a frame of an unsupported kind");
             }
         }
+    }
+
+    /** The first byte of the next frame, or -1 at the end; asks a daemon that is silent for too long. */
+    private int begin() throws IOException {
+        int quiet = socket.getSoTimeout();
+        try {
+            return in.read();
+        } catch (SocketTimeoutException e) {
+            send(PING, new byte[0]);
+        }
+        socket.setSoTimeout(ANSWER_MS);
+        try {
+            return in.read();
+        } finally {
+            socket.setSoTimeout(quiet);
+        }
+    }
+
+    /** Whether both ends are on this machine. */
+    private boolean local() {
+        return socket.getInetAddress().isLoopbackAddress()
+                && socket.getLocalAddress().isLoopbackAddress();
     }
 
     /** Sends one text message. */
@@ -231,7 +258,7 @@ public final class WebSocket implements AutoCloseable {
         }
     }
 
-    private static Socket connect(DaemonUrl daemon, long deadlineNanos) throws IOException {
+    private static Socket connect(DaemonUrl daemon, ClientTls tls, long deadlineNanos) throws IOException {
         IOException failure = new IOException("its name has no address");
         for (InetAddress address : InetAddress.getAllByName(daemon.hostName())) {
             Socket socket = new Socket();
@@ -239,7 +266,7 @@ public final class WebSocket implements AutoCloseable {
                 socket.setTcpNoDelay(true);
                 socket.setKeepAlive(true);
                 socket.connect(new InetSocketAddress(address, daemon.port()), remainingMillis(deadlineNanos));
-                return daemon.secure() ? secure(socket, daemon, deadlineNanos) : socket;
+                return daemon.secure() ? secure(socket, daemon, tls, deadlineNanos) : socket;
             } catch (IOException e) {
                 closeQuietly(socket);
                 failure = e;
@@ -248,16 +275,9 @@ public final class WebSocket implements AutoCloseable {
         throw failure;
     }
 
-    private static Socket secure(Socket plain, DaemonUrl daemon, long deadlineNanos) throws IOException {
+    private static Socket secure(Socket plain, DaemonUrl daemon, ClientTls tls, long deadlineNanos) throws IOException {
         plain.setSoTimeout(remainingMillis(deadlineNanos));
-        SSLSocketFactory factory = (SSLSocketFactory) SSLSocketFactory.getDefault();
-        SSLSocket socket = (SSLSocket) factory.createSocket(plain, daemon.hostName(), daemon.port(), true);
-        SSLParameters parameters = socket.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        parameters.setApplicationProtocols(new String[] {"http/1.1"});
-        socket.setSSLParameters(parameters);
-        socket.startHandshake();
-        return socket;
+        return tls.over(plain, daemon.hostName(), daemon.port(), "http/1.1");
     }
 
     private static int remainingMillis(long deadlineNanos) throws IOException {

@@ -25,11 +25,13 @@ final class ControlUpgrade {
             new HttpField(HttpHeader.RETRY_AFTER, Long.toString(Admission.WINDOW_MS / 1_000));
 
     private final Admission admission;
+    private final TrustedProxies proxies;
     private final Clock clock;
     private final WebSocketMappings mappings;
 
-    ControlUpgrade(Server server, Admission admission, Clock clock) {
+    ControlUpgrade(Server server, Admission admission, TrustedProxies proxies, Clock clock) {
         this.admission = admission;
+        this.proxies = proxies;
         this.clock = clock;
         WebSocketComponents components =
                 new WebSocketComponents(null, null, server.getByteBufferPool(), null, null, server.getThreadPool());
@@ -80,10 +82,12 @@ final class ControlUpgrade {
         return headers.contains(HttpHeader.SEC_WEBSOCKET_KEY) ? "" : "`Sec-WebSocket-Key` header missing";
     }
 
-    private static InetAddress peer(Request request) {
-        return request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress address
-                ? address.getAddress()
-                : InetAddress.getLoopbackAddress();
+    private InetAddress peer(Request request) {
+        InetAddress connected =
+                request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress address
+                        ? address.getAddress()
+                        : InetAddress.getLoopbackAddress();
+        return proxies.client(connected, request.getHeaders());
     }
 
     private static void text(Response response, Callback callback, String message) {

@@ -25,4 +25,17 @@ import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 
     @AttributeDefinition(description = "Client tokens that one user may hold at a time")
     int max__tokens__per__identity() default 4;
+
+    @AttributeDefinition(description = "PEM file of the listener's certificates; empty for cleartext")
+    String tls__cert() default "";
+
+    @AttributeDefinition(description = "PEM file of the listener's private key")
+    String tls__key() default "";
+
+    @AttributeDefinition(
+            description = "Control connections that one address may begin in 15 s; 0 for 256, and 1,024 on loopback")
+    int upgrades__per__address() default 0;
+
+    @AttributeDefinition(description = "Addresses and networks whose X-Forwarded-For is believed, separated by commas")
+    String trusted__proxies() default "";
 }

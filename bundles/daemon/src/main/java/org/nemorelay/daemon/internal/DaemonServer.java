@@ -1,5 +1,6 @@
 package org.nemorelay.daemon.internal;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +10,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Server;
 import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.broker.Broker;
 import org.nemorelay.broker.BrokerSettings;
@@ -20,6 +23,7 @@ import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.HookTlsIdentity;
+import org.nemorelay.identity.ServerTls;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.json.Json;
 import org.nemorelay.protocol.DaemonUrl;
@@ -52,7 +56,8 @@ import org.osgi.service.component.annotations.Reference;
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class DaemonServer implements AdminVerb {
     private static final Duration LAST_REQUESTS = Duration.ofSeconds(120);
-    private static final int UPGRADES_PER_PEER = 16;
+    /** Enough for the sessions of one machine, or of a few behind one address, that start together. */
+    private static final int UPGRADES_PER_PEER = 256;
 
     /** All users of a machine come from one address, with a socket for each session and worker. */
     private static final int UPGRADES_ON_LOOPBACK = 1_024;
@@ -144,9 +149,12 @@ public final class DaemonServer implements AdminVerb {
         ControlPlane plane = new ControlPlane(broker, handshake, proofs, ids, clock, state, probe, log);
         plane.recover(saved);
         try {
-            HttpListener listener = http.listen(daemon.bind(), daemon.port(), server -> {
-                ControlUpgrade upgrade =
-                        new ControlUpgrade(server, new Admission(UPGRADES_PER_PEER, UPGRADES_ON_LOOPBACK), clock);
+            int upgrades = daemon.upgrades__per__address();
+            Admission admission = new Admission(
+                    upgrades > 0 ? upgrades : UPGRADES_PER_PEER, upgrades > 0 ? upgrades : UPGRADES_ON_LOOPBACK);
+            TrustedProxies proxies = TrustedProxies.parse(daemon.trusted__proxies());
+            Function<Server, Handler> handlers = server -> {
+                ControlUpgrade upgrade = new ControlUpgrade(server, admission, proxies, clock);
                 HookTunnel tunnel = new HookTunnel(server, hooks, log);
                 StatusPages pages = new StatusPages(instanceId, Version.text(), daemon.pass__through());
                 RequestLog requests = new RequestLog(log, clock);
@@ -165,10 +173,18 @@ public final class DaemonServer implements AdminVerb {
                 LiveHandler live = new LiveHandler(made.apply(upstream));
                 surface = Optional.of(settings -> live.use(made.apply(settings)));
                 return live;
-            });
+            };
+            boolean secure = !daemon.tls__cert().isEmpty();
+            HttpListener listener = secure
+                    ? http.listenSecurely(
+                            daemon.bind(),
+                            daemon.port(),
+                            ServerTls.read(Path.of(daemon.tls__cert()), Path.of(daemon.tls__key())),
+                            handlers)
+                    : http.listen(daemon.bind(), daemon.port(), handlers);
             DaemonUrl url = DaemonUrl.parse(
                     daemon.advertise__address().isEmpty()
-                            ? "http://" + daemon.bind() + ":" + listener.port()
+                            ? (secure ? "https://" : "http://") + daemon.bind() + ":" + listener.port()
                             : daemon.advertise__address());
             handshake.serve(url);
             log.log(

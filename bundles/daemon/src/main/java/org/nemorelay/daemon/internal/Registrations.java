@@ -269,8 +269,11 @@ final class Registrations {
 
     /** Between two of our own HTTP/1.1 is the faster road; a stock worker speaks HTTP/2 with prior knowledge only. */
     private static WorkerRoute workerRoute(Transcript transcript, WorkerRegistration registration) {
+        Origin origin = Origin.of(registration.endpoint());
+        // Over TLS the worker chooses.
+        boolean http1 = origin.secure() || transcript.initiator().offers(Capabilities.PEER);
         return new WorkerRoute(
-                Origin.of(registration.endpoint()),
-                transcript.initiator().offers(Capabilities.PEER) ? WireProtocol.HTTP_1_1 : WireProtocol.H2C);
+                registration.tlsRootCertificate().map(origin::vouchedBy).orElse(origin),
+                http1 ? WireProtocol.HTTP_1_1 : WireProtocol.H2C);
     }
 }

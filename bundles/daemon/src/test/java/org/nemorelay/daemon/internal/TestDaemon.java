@@ -25,6 +25,7 @@ import org.nemorelay.control.McpRegistration;
 import org.nemorelay.control.NetworkHint;
 import org.nemorelay.control.WorkerRegistration;
 import org.nemorelay.http.HttpEngine;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.DaemonUrl;
@@ -159,7 +160,7 @@ final class TestDaemon implements AutoCloseable {
         Mcp(User user, RouteToken token, String id) {
             this.user = user;
             this.id = id;
-            client = new ControlClient(url(), Role.MCP, id, user.key, user.state.pins(), ids);
+            client = new ControlClient(url(), Role.MCP, id, user.key, user.state.pins(), ids, new ClientTls(Map.of()));
             register(token);
         }
 
@@ -213,7 +214,8 @@ final class TestDaemon implements AutoCloseable {
 
         Worker(User user, FakeServer data) {
             this.data = data;
-            client = new ControlClient(url(), Role.WORKER, id, user.key, user.state.pins(), ids);
+            client = new ControlClient(
+                    url(), Role.WORKER, id, user.key, user.state.pins(), ids, new ClientTls(Map.of()));
         }
 
         Worker register(LaunchGrant grant) {
@@ -317,6 +319,26 @@ final class TestDaemon implements AutoCloseable {
         @Override
         public int max__tokens__per__identity() {
             return setting(settings, "max_tokens_per_identity", 4);
+        }
+
+        @Override
+        public String tls__cert() {
+            return setting(settings, "tls_cert", "");
+        }
+
+        @Override
+        public String tls__key() {
+            return setting(settings, "tls_key", "");
+        }
+
+        @Override
+        public int upgrades__per__address() {
+            return setting(settings, "upgrades_per_address", 0);
+        }
+
+        @Override
+        public String trusted__proxies() {
+            return setting(settings, "trusted_proxies", "");
         }
 
         @Override

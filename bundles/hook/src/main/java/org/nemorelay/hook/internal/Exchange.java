@@ -66,7 +66,7 @@ final class Exchange {
             throws IOException, HookFailure {
         Connection connection = connect(daemon);
         if (daemon.secure()) {
-            return connection.over(SecureSockets.over(connection.socket, daemon));
+            return connection.over(SecureSockets.over(connection.socket, daemon, environment));
         }
         String doubt = Listener.doubt(connection, daemon, token);
         if (doubt.isEmpty()) {

@@ -1,9 +1,6 @@
 package org.nemorelay.http.internal;
 
-import java.security.KeyStore;
-import java.security.cert.CRL;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -12,8 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.eclipse.jetty.client.AbstractHttpClientTransport;
 import org.eclipse.jetty.client.MultiplexConnectionPool;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
@@ -44,6 +39,8 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Origin;
 import org.nemorelay.http.WireProtocol;
+import org.nemorelay.identity.ServerTls;
+import org.nemorelay.identity.TrustedAuthorities;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.osgi.service.component.annotations.Activate;
@@ -69,6 +66,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
     private final Https https;
+    private final Https pinned;
     private final Set<JettyListener> listeners = ConcurrentHashMap.newKeySet();
 
     @Activate
@@ -78,7 +76,12 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
     /** Outside the framework. */
     public JettyHttpEngine(Map<String, String> environment) {
-        https = new Https(environment);
+        https = new Https(() -> {
+            SslContextFactory.Client tls = new StrictTls();
+            TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
+            return tls;
+        });
+        pinned = new Https(PinnedRoots::new);
         threads.setName("http");
         threads.setDaemon(true);
         HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared));
@@ -132,8 +135,18 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
     @Override
     public HttpListener listen(String host, int port, Function<Server, Handler> handlers) {
+        return listen(host, port, Optional.empty(), handlers);
+    }
+
+    @Override
+    public HttpListener listenSecurely(String host, int port, ServerTls identity, Function<Server, Handler> handlers) {
+        return listen(host, port, Optional.of(identity), handlers);
+    }
+
+    private HttpListener listen(
+            String host, int port, Optional<ServerTls> identity, Function<Server, Handler> handlers) {
         JettyListener listener =
-                new JettyListener(host, port, handlers, threads, scheduler, buffers, listeners::remove);
+                new JettyListener(host, port, identity, handlers, threads, scheduler, buffers, listeners::remove);
         listeners.add(listener);
         return listener;
     }
@@ -146,12 +159,35 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     @Override
     public CompletableFuture<Integer> status(
             Origin origin, WireProtocol protocol, String target, HttpField header, long timeoutMs) {
-        boolean http1 = protocol == WireProtocol.HTTP_1_1;
         CompletableFuture<Integer> status = new CompletableFuture<>();
-        (http1 ? this.http1 : h2c)
-                .newRequest(origin.uri())
-                .path(target)
-                .version(http1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2)
+        if (origin.secure()) {
+            https(origin).whenComplete((client, failure) -> {
+                if (failure == null) {
+                    // Without a version the server chooses.
+                    status(client.newRequest(origin.uri()), origin, target, header, timeoutMs, status);
+                } else {
+                    status.completeExceptionally(failure);
+                }
+            });
+        } else {
+            boolean overHttp1 = protocol == WireProtocol.HTTP_1_1;
+            org.eclipse.jetty.client.Request request = (overHttp1 ? http1 : h2c)
+                    .newRequest(origin.uri())
+                    .version(overHttp1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2);
+            status(request, origin, target, header, timeoutMs, status);
+        }
+        return status;
+    }
+
+    private static void status(
+            org.eclipse.jetty.client.Request request,
+            Origin origin,
+            String target,
+            HttpField header,
+            long timeoutMs,
+            CompletableFuture<Integer> status) {
+        origin.onlyRoot().ifPresent(request::tag);
+        request.path(target)
                 .headers(headers -> headers.put(header))
                 .timeout(timeoutMs, TimeUnit.MILLISECONDS)
                 .send(result -> {
@@ -161,7 +197,11 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                         status.complete(result.getResponse().getStatus());
                     }
                 });
-        return status;
+    }
+
+    /** The client for servers that the trusted authorities vouch for, or the one for servers with a root of their own. */
+    private CompletableFuture<UpstreamClient> https(Origin origin) {
+        return (origin.onlyRoot().isPresent() ? pinned : https).started();
     }
 
     @Override
@@ -180,7 +220,13 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         ProxyExchange exchange =
                 new ProxyExchange(request, response, callback, destination, listener, failures, scheduler, buffers);
         if (destination.origin().secure()) {
-            https.start(exchange);
+            https(destination.origin()).whenComplete((client, failure) -> {
+                if (failure == null) {
+                    exchange.start(client);
+                } else {
+                    exchange.refuse(failure.getMessage());
+                }
+            });
         } else {
             exchange.start(destination.protocol() == WireProtocol.H2C ? h2c : http1);
         }
@@ -193,6 +239,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         stop(http1);
         stop(h2c);
         https.stop();
+        pinned.stop();
         stop(scheduler);
         stop(threads);
     }
@@ -205,24 +252,14 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         }
     }
 
-    /** The client for TLS, made by the first request that needs it: nothing of TLS is loaded before. */
+    /** A client for TLS, made by the first request that needs it: nothing of TLS is loaded before. */
     private final class Https {
-        private final Map<String, String> environment;
+        private final Supplier<SslContextFactory.Client> trust;
         // Guarded by this.
         private Optional<CompletableFuture<UpstreamClient>> client = Optional.empty();
 
-        Https(Map<String, String> environment) {
-            this.environment = environment;
-        }
-
-        void start(ProxyExchange exchange) {
-            started().whenComplete((ready, failure) -> {
-                if (failure == null) {
-                    exchange.start(ready);
-                } else {
-                    exchange.refuse(failure.getMessage());
-                }
-            });
+        Https(Supplier<SslContextFactory.Client> trust) {
+            this.trust = trust;
         }
 
         /** A failure is not kept: the next request tries again. */
@@ -238,8 +275,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
         private void make(CompletableFuture<UpstreamClient> coming) {
             try {
-                SslContextFactory.Client tls = new StrictTls();
-                TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
+                SslContextFactory.Client tls = trust.get();
                 // Of its own: a handshake takes long, and nobody else's bytes should wait for it.
                 UpstreamConnector connector = connector(Optional::empty);
                 UpstreamClient made = client(
@@ -269,20 +305,6 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                         return ready;
                     })
                     .join());
-        }
-    }
-
-    private static final class StrictTls extends SslContextFactory.Client {
-        @Override
-        protected TrustManager[] getTrustManagers(KeyStore trusted, Collection<? extends CRL> revoked)
-                throws Exception {
-            TrustManager[] managers = super.getTrustManagers(trusted, revoked);
-            for (int i = 0; i < managers.length; i++) {
-                if (managers[i] instanceof X509ExtendedTrustManager java) {
-                    managers[i] = new StrictTrust(java);
-                }
-            }
-            return managers;
         }
     }
 }

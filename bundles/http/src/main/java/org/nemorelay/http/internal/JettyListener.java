@@ -3,6 +3,7 @@ package org.nemorelay.http.internal;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -12,12 +13,15 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.http2.server.AbstractHTTP2ServerConnectionFactory;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.RateControl;
 import org.eclipse.jetty.io.SelectorManager;
+import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -28,10 +32,11 @@ import org.eclipse.jetty.util.IO;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.ThreadPool;
 import org.nemorelay.http.HttpListener;
+import org.nemorelay.identity.ServerTls;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 
-/** One cleartext connector with its own Jetty server over the engine's threads. */
+/** One connector, cleartext or TLS, with its own Jetty server over the engine's threads. */
 final class JettyListener implements HttpListener {
     private static final int BUFFER = 16 * 1024;
     private static final int HEAD_LIMIT = 256 * 1024;
@@ -46,6 +51,7 @@ final class JettyListener implements HttpListener {
     JettyListener(
             String host,
             int port,
+            Optional<ServerTls> identity,
             Function<Server, Handler> handlers,
             ThreadPool threads,
             Scheduler scheduler,
@@ -66,14 +72,20 @@ final class JettyListener implements HttpListener {
         configuration.setNotifyRemoteAsyncErrors(true);
         // Paths are compared and forwarded as they stand, so that none means two things.
         configuration.setUriCompliance(UriCompliance.UNSAFE);
-        HTTP2CServerConnectionFactory http2 = new PriorKnowledge(configuration);
+        HttpConnectionFactory http1 = new HttpConnectionFactory(configuration);
+        AbstractHTTP2ServerConnectionFactory http2 = identity.isPresent()
+                ? new HTTP2ServerConnectionFactory(configuration)
+                : new PriorKnowledge(configuration);
         http2.setMaxConcurrentStreams(STREAMS);
         http2.setInitialSessionRecvWindow(WINDOW);
         http2.setInitialStreamRecvWindow(STREAM_WINDOW);
         // Never: 0 would stand for the time after which an unused connection ends.
         http2.setStreamIdleTimeout(-1);
         http2.setRateControlFactory(new RateControl.Factory() {});
-        connector = new RelayConnector(server, new HttpConnectionFactory(configuration), http2);
+        connector = new RelayConnector(
+                server,
+                identity.map(tls -> SecureConnections.factories(tls, scheduler, http1, http2))
+                        .orElseGet(() -> new ConnectionFactory[] {http1, http2}));
         connector.setHost(host);
         connector.setPort(port);
         // At a shutdown, for connections between two requests; one with a response under way is not idle.

@@ -116,12 +116,13 @@ final class ProxyExchange extends IteratingCallback
                 destination.target(),
                 http1 ? HttpVersion.HTTP_1_1 : HttpVersion.HTTP_2,
                 this);
+        destination.origin().onlyRoot().ifPresent(upstream::tag);
         upstream.idleTimeout(http1 ? UpstreamEndPoint.IN_USE : 0, TimeUnit.MILLISECONDS);
         upstream.onRequestBegin(begun -> begin(begun.getVersion()));
         upstream.headers(this::requestHead);
-        if (request.getConnectionMetaData().getConnection().getEndPoint() instanceof WatchedEndPoint endPoint
-                && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
-            watched = endPoint;
+        if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
+            watched = WatchedEndPoint.under(
+                    request.getConnectionMetaData().getConnection().getEndPoint());
         }
         request.addFailureListener(this::clientFailed);
         Content.Chunk first = null;

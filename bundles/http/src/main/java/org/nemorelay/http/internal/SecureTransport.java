@@ -2,13 +2,17 @@ package org.nemorelay.http.internal;
 
 import java.io.IOException;
 import java.util.Map;
+import org.eclipse.jetty.client.Destination;
+import org.eclipse.jetty.client.Origin;
 import org.eclipse.jetty.client.transport.HttpClientConnectionFactory;
 import org.eclipse.jetty.client.transport.HttpClientTransportDynamic;
+import org.eclipse.jetty.client.transport.HttpDestination;
 import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.ClientConnectionFactoryOverHTTP2;
 import org.eclipse.jetty.io.ClientConnector;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 
 /**
  * TLS with HTTP/2 or HTTP/1.1 within, as the server chooses. HTTP/2 is offered first: many requests at once cost one
@@ -17,6 +21,20 @@ import org.eclipse.jetty.io.EndPoint;
 final class SecureTransport extends HttpClientTransportDynamic {
     SecureTransport(UpstreamConnector connector, HTTP2Client http2) {
         super(connector, new ClientConnectionFactoryOverHTTP2.HTTP2(http2), HttpClientConnectionFactory.HTTP11);
+    }
+
+    /** One with a root of its own has that as its tag. */
+    @Override
+    public Destination newDestination(Origin origin) {
+        if (!(getHttpClient().getSslContextFactory() instanceof PinnedRoots roots)) {
+            return super.newDestination(origin);
+        }
+        return new HttpDestination(getHttpClient(), origin) {
+            @Override
+            public SslContextFactory.Client resolveSslContextFactory() {
+                return roots.of((String) getOrigin().getTag());
+            }
+        };
     }
 
     /** Called when the handshake is done. */

@@ -17,6 +17,9 @@ import org.eclipse.jetty.util.thread.Scheduler;
 final class UpstreamClient extends HttpClient {
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     static final Duration POOL_IDLE = Duration.ofSeconds(120);
+    /** Workers of other machines come and go, each with an address of its own. */
+    private static final Duration DESTINATION_IDLE = Duration.ofMinutes(10);
+
     static final int HEAD_LIMIT = 256 * 1024;
 
     /** More than the ports that one machine can use towards one server. */
@@ -40,6 +43,7 @@ final class UpstreamClient extends HttpClient {
         setIdleTimeout(idle.toMillis());
         setMaxConnectionsPerDestination(connections);
         setMaxRequestsQueuedPerDestination(NO_CAP);
+        setDestinationIdleTimeout(DESTINATION_IDLE.toMillis());
         setFollowRedirects(false);
         setUserAgentField(null);
         setDefaultRequestContentType(null);

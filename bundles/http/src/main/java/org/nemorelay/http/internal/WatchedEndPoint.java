@@ -8,9 +8,12 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http2.HTTP2Connection;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -41,6 +44,14 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         this.executor = executor;
     }
 
+    /** The one that this end point reads from, in cleartext or through TLS; null when there is none. */
+    static WatchedEndPoint under(EndPoint endPoint) {
+        EndPoint raw = endPoint instanceof SslConnection.SslEndPoint tls
+                ? tls.getSslConnection().getEndPoint()
+                : endPoint;
+        return raw instanceof WatchedEndPoint watched ? watched : null;
+    }
+
     /** Runs {@code action} once if the client goes away before {@link #unwatch()}; nobody may be reading. */
     void watch(Runnable action) {
         watch(action, null);
@@ -54,7 +65,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
             onGone = action;
             onBytes = bytes;
             gone = ended;
-            register = !registered && !ended && !peeked.hasRemaining();
+            register = !registered && !ended && peeked.remaining() < PEEK;
             registered |= register;
         }
         if (gone) {
@@ -81,15 +92,17 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
     @Override
     public boolean tryFillInterested(Callback callback) {
         synchronized (this) {
-            if (registered) {
-                if (reader != null) {
-                    return false;
+            if (!peeked.hasRemaining()) {
+                if (registered) {
+                    if (reader != null) {
+                        return false;
+                    }
+                    reader = callback;
+                    return true;
                 }
-                reader = callback;
-                return true;
-            }
-            if (!peeked.hasRemaining() && !ended) {
-                return super.tryFillInterested(callback);
+                if (!ended) {
+                    return super.tryFillInterested(callback);
+                }
             }
         }
         executor.execute(callback::succeeded);
@@ -106,12 +119,10 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
     /** Under the lock, so that no byte overtakes one that is being peeked. */
     @Override
     public synchronized int fill(ByteBuffer buffer) throws IOException {
-        if (registered && reader == null) {
-            // Nothing can be readable before that is told: the connection looks after every response in vain.
-            return 0;
-        }
         if (!peeked.hasRemaining()) {
-            return super.fill(buffer);
+            // While this end point watches, nothing can be readable before that is told: the connection looks after
+            // every response in vain.
+            return registered && reader == null ? 0 : super.fill(buffer);
         }
         int position = BufferUtil.flipToFill(buffer);
         int filled = BufferUtil.put(peeked, buffer);
@@ -126,7 +137,10 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
                 return;
             }
         }
-        if (getConnection() instanceof HTTP2Connection http2
+        Connection connection = getConnection() instanceof SslConnection tls
+                ? tls.getSslEndPoint().getConnection()
+                : getConnection();
+        if (connection instanceof HTTP2Connection http2
                 && !http2.getSession().getStreams().isEmpty()) {
             return;
         }
@@ -145,14 +159,17 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
             if (connection == null) {
                 try {
                     ByteBuffer buffer = BufferUtil.allocate(PEEK);
+                    BufferUtil.append(buffer, peeked);
                     int filled = super.fill(buffer);
-                    if (filled > 0) {
-                        peeked = buffer;
-                        bytes = onBytes;
-                        onBytes = null;
-                    } else if (filled == 0) {
-                        registered = true;
-                        again = true;
+                    peeked = buffer;
+                    if (filled >= 0) {
+                        // A client that leaves through TLS says so before it closes: what is kept is no reason to stop.
+                        registered = BufferUtil.space(buffer) > 0;
+                        again = registered;
+                        if (filled > 0) {
+                            bytes = onBytes;
+                            onBytes = null;
+                        }
                     } else {
                         failure = new EofException("the client closed the connection");
                     }
@@ -163,12 +180,12 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         }
         if (connection != null) {
             connection.succeeded();
-        } else if (bytes != null) {
-            bytes.run();
         } else if (failure != null) {
             gone(failure);
         } else if (again && !super.tryFillInterested(watch)) {
             gone(new ReadPendingException());
+        } else if (bytes != null) {
+            bytes.run();
         }
     }
 

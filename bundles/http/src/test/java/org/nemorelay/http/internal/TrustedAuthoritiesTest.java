@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.identity.TrustedAuthorities;
 
 /** What {@code SSL_CERT_FILE} and {@code SSL_CERT_DIR} make of the system's authorities. */
 final class TrustedAuthoritiesTest {

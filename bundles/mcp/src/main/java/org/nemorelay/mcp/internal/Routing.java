@@ -11,6 +11,7 @@ import org.nemorelay.control.ControlSession;
 import org.nemorelay.control.McpRegistration;
 import org.nemorelay.control.NetworkHint;
 import org.nemorelay.control.RetryPolicy;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.Directive;
@@ -103,7 +104,14 @@ final class Routing implements Runnable {
     public void run() {
         String phase = "registration";
         try {
-            client = new ControlClient(daemon, Role.MCP, ids.uuid7(), state.machineIdentity(), state.pins(), ids);
+            client = new ControlClient(
+                    daemon,
+                    Role.MCP,
+                    ids.uuid7(),
+                    state.machineIdentity(),
+                    state.pins(),
+                    ids,
+                    new ClientTls(environment));
             usableDeadline = System.nanoTime() + USABLE_LIMIT_NANOS;
             Directive first = connect(RetryPolicy.deadline());
             phase = "reregistration";

@@ -15,10 +15,13 @@ import org.nemorelay.protocol.control.SessionPayload;
 /** {@link Daemon} over the control socket. For the worker's thread. */
 final class ControlDaemon implements Daemon {
     private final ControlClient client;
+    private final Optional<String> tlsRoot;
     private Optional<GenerationGrant> generation = Optional.empty();
 
-    ControlDaemon(ControlClient client) {
+    /** @param tlsRoot the only root that vouches for this worker, as base64url of its DER, where it serves over TLS */
+    ControlDaemon(ControlClient client, Optional<String> tlsRoot) {
         this.client = client;
+        this.tlsRoot = tlsRoot;
     }
 
     @Override
@@ -28,12 +31,12 @@ final class ControlDaemon implements Daemon {
 
     @Override
     public Link register(String endpoint, LaunchGrant grant, ControlListener listener) {
-        return linked(client.registerWorker(endpoint, grant, Optional.empty(), listener));
+        return linked(client.registerWorker(endpoint, grant, tlsRoot, listener));
     }
 
     @Override
     public Link recover(String endpoint, ControlListener listener) {
-        return linked(client.recoverWorker(endpoint, Optional.empty(), generation.orElseThrow(), listener));
+        return linked(client.recoverWorker(endpoint, tlsRoot, generation.orElseThrow(), listener));
     }
 
     private Link linked(WorkerRegistration registration) {

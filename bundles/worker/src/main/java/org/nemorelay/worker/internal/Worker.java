@@ -36,6 +36,9 @@ final class Worker implements Runnable {
         /** Opens the data plane. */
         HttpListener listen();
 
+        /** Where the daemon reaches a data plane on this port. */
+        String endpoint(int port);
+
         /** Begins to observe: the plugins run. */
         void observe();
 
@@ -114,7 +117,7 @@ final class Worker implements Runnable {
     public void run() {
         living = Optional.of(Thread.currentThread());
         try (HttpListener listener = surroundings.listen()) {
-            endpoint = "http://127.0.0.1:" + listener.port();
+            endpoint = surroundings.endpoint(listener.port());
             try {
                 live(listener);
             } finally {

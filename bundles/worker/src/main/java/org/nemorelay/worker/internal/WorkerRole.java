@@ -15,12 +15,13 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.identity.ClientTls;
+import org.nemorelay.identity.ServerTls;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
-import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.Ids;
@@ -120,17 +121,19 @@ public final class WorkerRole {
     private Worker prepare(InputStream input) {
         LaunchGrant grant =
                 GrantReader.read(input, worker.bind(), worker.port(), optional(worker.advertise__address()));
-        if (!worker.bind().equals("127.0.0.1")) {
-            throw new RelayException(
-                    FailureKind.CONFIGURATION,
-                    "a worker for a daemon on another machine needs TLS, which this version does not have: use a"
-                            + " daemon on this machine");
-        }
         DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
         StateFolder state = StateFolder.of(options.environment());
         String workerId = ids.uuid7();
-        ControlClient client =
-                new ControlClient(daemon, Role.WORKER, workerId, state.machineIdentity(), state.pins(), ids);
+        ControlClient client = new ControlClient(
+                daemon,
+                Role.WORKER,
+                workerId,
+                state.machineIdentity(),
+                state.pins(),
+                ids,
+                new ClientTls(options.environment()));
+        // A daemon on another machine reaches this worker over TLS, which nobody but this worker vouches for.
+        Optional<ServerTls.OfWorker> tls = grant.advertiseAddress().map(ServerTls::ofWorker);
         Admission admission = new Admission();
         PluginObservation observation = new PluginObservation();
         UpstreamFailureLog failures = new UpstreamFailureLog(log, workerId, System::nanoTime);
@@ -149,13 +152,26 @@ public final class WorkerRole {
         configured = () -> live.use(dataPlane.get());
         return new Worker(
                 grant,
-                new ControlDaemon(client),
+                new ControlDaemon(client, tls.map(ServerTls.OfWorker::rootCertificate)),
                 admission,
                 plugins,
                 new Worker.Surroundings() {
                     @Override
                     public HttpListener listen() {
-                        return engine.listen(worker.bind(), worker.port(), server -> new PluginUse(plugins, live));
+                        return tls.map(identity -> engine.listenSecurely(
+                                        worker.bind(),
+                                        worker.port(),
+                                        identity.listener(),
+                                        server -> new PluginUse(plugins, live)))
+                                .orElseGet(() -> engine.listen(
+                                        worker.bind(), worker.port(), server -> new PluginUse(plugins, live)));
+                    }
+
+                    @Override
+                    public String endpoint(int port) {
+                        return grant.advertiseAddress()
+                                .map(host -> "https://" + host + ":" + port)
+                                .orElse("http://127.0.0.1:" + port);
                     }
 
                     @Override

@@ -278,6 +278,11 @@ final class WorkerLifeTest {
 
     private final class FakeSurroundings implements Worker.Surroundings {
         @Override
+        public String endpoint(int port) {
+            return "http://127.0.0.1:" + port;
+        }
+
+        @Override
         public HttpListener listen() {
             acts.add("listen");
             return new HttpListener() {

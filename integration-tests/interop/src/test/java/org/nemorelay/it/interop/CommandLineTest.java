@@ -17,8 +17,8 @@ import org.nemorelay.it.User;
 
 /**
  * Wrong command lines and environments to both programs: the same exit status, nothing on standard output, and of ours a
- * line that names what is wrong. Not compared: the words (no program reads them), {@code --tls-cert}, {@code --tls-key} and
- * {@code --log-config-path} (refused here with a reason), the rest of the stock program's commands.
+ * line that names what is wrong. Not compared: the words (no program reads them), {@code --log-config-path} (refused here
+ * with a reason), the rest of the stock program's commands.
  */
 class CommandLineTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -54,6 +54,11 @@ class CommandLineTest {
                             "daemon --bind 0.0.0.0 --port 18155 --advertise-address http://127.0.0.1:18155",
                             "daemon --bind 0.0.0.0 --port 18155 --advertise-address http://relay.example:18155",
                             "daemon --bind 0.0.0.0 --port 18155 --advertise-address https://relay.example",
+                            "daemon --tls-cert /nowhere/cert.pem --port 18155",
+                            "daemon --tls-key /nowhere/key.pem --port 18155",
+                            "daemon --tls-cert /nowhere/cert.pem --tls-key /nowhere/key.pem --port 18155",
+                            "daemon --tls-cert /tmp --tls-key /tmp --port 18155",
+                            "daemon --tls-cert a --tls-key b --advertise-address http://127.0.0.1:18155 --port 18155",
                             "daemon --bind 1.2.3.4",
                             "daemon --bind localhost",
                             "daemon --bind ::1",

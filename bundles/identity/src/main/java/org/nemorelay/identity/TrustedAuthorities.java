@@ -1,4 +1,4 @@
-package org.nemorelay.http.internal;
+package org.nemorelay.identity;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -23,11 +23,11 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 
 /**
- * The authorities that may vouch for a provider: the operating system's, or instead of them those that
+ * The authorities that may vouch for a provider or a daemon: the operating system's, or instead of them those that
  * {@code SSL_CERT_FILE} (one file) and {@code SSL_CERT_DIR} (folders, separated by colons) name. Java's own are used only
- * where the system has none.
+ * where the system has none. Stateless.
  */
-final class TrustedAuthorities {
+public final class TrustedAuthorities {
     private static final String FILE = "SSL_CERT_FILE";
     private static final String FOLDERS = "SSL_CERT_DIR";
 
@@ -52,7 +52,7 @@ final class TrustedAuthorities {
      * @return empty where Java's own authorities are to be used
      * @throws RelayException CONFIGURATION when the variables name nothing that can be trusted
      */
-    static Optional<KeyStore> read(Map<String, String> environment) {
+    public static Optional<KeyStore> read(Map<String, String> environment) {
         String file = environment.getOrDefault(FILE, "");
         String folders = environment.getOrDefault(FOLDERS, "");
         if (file.isEmpty() && folders.isEmpty()) {

@@ -1,4 +1,4 @@
-package org.nemorelay.http.internal;
+package org.nemorelay.identity;
 
 import java.net.Socket;
 import java.security.cert.CertificateException;
@@ -7,10 +7,11 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /** As Java trusts, but a certificate that is itself in the store is refused too once it has expired. */
-final class StrictTrust extends X509ExtendedTrustManager {
+public final class StrictTrust extends X509ExtendedTrustManager {
     private final X509ExtendedTrustManager java;
 
-    StrictTrust(X509ExtendedTrustManager java) {
+    /** Over the runtime's own judgement. */
+    public StrictTrust(X509ExtendedTrustManager java) {
         this.java = java;
     }
 
