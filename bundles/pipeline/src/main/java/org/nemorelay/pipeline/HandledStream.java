@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.nemorelay.pipeline.internal.EventSplitter;
 import org.nemorelay.pipeline.internal.ProviderStream;
 import org.nemorelay.plugin.api.ModelApi;
 import org.nemorelay.plugin.api.StreamEvent;

@@ -1,4 +1,4 @@
-package org.nemorelay.pipeline.internal;
+package org.nemorelay.pipeline;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -6,7 +6,7 @@ import java.util.List;
 import org.nemorelay.plugin.api.ModelApi;
 import org.nemorelay.plugin.api.StreamEvent;
 
-/** Cuts a stream of server-sent events behind each blank line. Not safe for several threads. */
+/** Cuts a stream of server-sent events behind each blank line, whatever its line ends. Not safe for several threads. */
 public final class EventSplitter {
     private final ModelApi api;
     private byte[] kept = new byte[0];
