@@ -24,7 +24,6 @@ import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
-import org.nemorelay.protocol.TimeScale;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.Role;
 import org.nemorelay.telemetry.EventLog;
@@ -45,7 +44,6 @@ import org.osgi.service.component.annotations.Reference;
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class WorkerRole {
     private static final long NO_LIFE_MS = 1_000;
-    private static final long LONGEST_DRAIN_MS = 120_000;
 
     private final HttpEngine engine;
     private final PluginHost plugins;
@@ -123,16 +121,6 @@ public final class WorkerRole {
     private Worker prepare(InputStream input) {
         LaunchGrant grant =
                 GrantReader.read(input, worker.bind(), worker.port(), optional(worker.advertise__address()));
-        TimeScale scale = TimeScale.of(options.environment());
-        if (!scale.documented()) {
-            log.log(
-                    EventLog.Level.WARN,
-                    Worker.TARGET,
-                    "test_time_scale",
-                    "Long timers are cut short for a test: unset " + TimeScale.VARIABLE,
-                    "divisor",
-                    scale.divisor());
-        }
         DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
         StateFolder state = StateFolder.of(options.environment());
         String workerId = ids.uuid7();
@@ -197,8 +185,7 @@ public final class WorkerRole {
                     }
                 },
                 log,
-                process,
-                scale.ms(LONGEST_DRAIN_MS));
+                process);
     }
 
     private Upstreams.Settings settings() {
