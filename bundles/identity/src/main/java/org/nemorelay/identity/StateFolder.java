@@ -21,29 +21,30 @@ public final class StateFolder {
         this.base = base;
     }
 
-    /** The folder of that environment; {@link FailureKind#CONFIGURATION} when it names neither variable. */
+    /** The folder of that environment; {@link FailureKind#CONFIGURATION} when neither variable holds an absolute path. */
     public static StateFolder of(Map<String, String> environment) {
         List<StateFolder> candidates = candidates(environment);
         if (candidates.isEmpty()) {
             throw new RelayException(
                     FailureKind.CONFIGURATION,
-                    "the user's configuration folder is unknown: set XDG_CONFIG_HOME or HOME");
+                    "the user's configuration folder is unknown: set XDG_CONFIG_HOME or HOME to an absolute path");
         }
         return candidates.getFirst();
     }
 
     /**
      * The folder of that environment first, then the one it would be without {@code XDG_CONFIG_HOME}: a harness may give that
-     * variable to some of its processes only. None where it names neither variable.
+     * variable to some of its processes only. A relative path counts as none (XDG base directories): it would be another
+     * folder in each working folder, which may be anybody's.
      */
     static List<StateFolder> candidates(Map<String, String> environment) {
         List<StateFolder> candidates = new ArrayList<>(2);
         String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
-        if (!xdg.isEmpty()) {
+        if (xdg.startsWith("/")) {
             candidates.add(new StateFolder(Path.of(xdg, "nemo-relay")));
         }
         String home = environment.getOrDefault("HOME", "");
-        if (!home.isEmpty()) {
+        if (home.startsWith("/")) {
             Path base = Path.of(home, ".config", "nemo-relay");
             if (candidates.isEmpty() || !candidates.getFirst().base.equals(base)) {
                 candidates.add(new StateFolder(base));

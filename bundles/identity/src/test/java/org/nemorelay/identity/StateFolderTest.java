@@ -18,6 +18,10 @@ class StateFolderTest {
         assertEquals(
                 Path.of("/h/.config/nemo-relay/daemon"),
                 StateFolder.of(Map.of("XDG_CONFIG_HOME", "", "HOME", "/h")).daemon());
+        assertEquals(
+                Path.of("/h/.config/nemo-relay"),
+                StateFolder.of(Map.of("XDG_CONFIG_HOME", "x", "HOME", "/h")).base());
+        assertThrows(RelayException.class, () -> StateFolder.of(Map.of("XDG_CONFIG_HOME", "x", "HOME", "h")));
         RelayException failure = assertThrows(RelayException.class, () -> StateFolder.of(Map.of()));
         assertEquals(FailureKind.CONFIGURATION, failure.kind());
     }

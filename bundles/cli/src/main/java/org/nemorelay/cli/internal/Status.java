@@ -99,7 +99,7 @@ public final class Status {
                         .append('\n');
                 rows(items).append(text);
             } else {
-                text.append("only the daemon's owner sees them\n");
+                text.append("unknown, as this user has no control socket of the daemon\n");
             }
         }
         return text.toString();

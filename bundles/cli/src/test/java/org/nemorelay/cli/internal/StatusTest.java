@@ -53,13 +53,13 @@ class StatusTest {
                 Daemon at http://127.0.0.1:1
                   version  0.1.0
 
-                Sessions: only the daemon's owner sees them
+                Sessions: unknown, as this user has no control socket of the daemon
 
-                Routes: only the daemon's owner sees them
+                Routes: unknown, as this user has no control socket of the daemon
 
                 Workers: none
 
-                Plugins: only the daemon's owner sees them
+                Plugins: unknown, as this user has no control socket of the daemon
                 """, Status.text(status));
     }
 }

@@ -227,13 +227,14 @@ record RoleConfiguration(
         return TomlFile.read(options.systemFolder().resolve(CONFIG_FILE));
     }
 
+    /** A relative path counts as none: it would be another folder in each working folder, which may be anybody's. */
     private static Optional<Path> userFolder(Map<String, String> environment) {
         String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
-        if (!xdg.isEmpty()) {
+        if (xdg.startsWith("/")) {
             return Optional.of(Path.of(xdg, "nemo-relay"));
         }
         String home = environment.getOrDefault("HOME", "");
-        return home.isEmpty() ? Optional.empty() : Optional.of(Path.of(home, ".config", "nemo-relay"));
+        return home.startsWith("/") ? Optional.of(Path.of(home, ".config", "nemo-relay")) : Optional.empty();
     }
 
     private static void checkAdvertised(String bind, String advertise, boolean tls) {

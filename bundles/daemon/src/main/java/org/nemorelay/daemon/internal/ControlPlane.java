@@ -3,6 +3,7 @@ package org.nemorelay.daemon.internal;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -38,6 +39,8 @@ final class ControlPlane implements AutoCloseable {
     private final Registrations registrations;
 
     private volatile boolean stopping;
+
+    private final Throttle strangers = new Throttle();
 
     /** Of the control thread. */
     private final Set<ControlSocket> sockets = new LinkedHashSet<>();
@@ -133,13 +136,36 @@ final class ControlPlane implements AutoCloseable {
             sockets.remove(socket);
             socket.takeChallenge().ifPresent(unused -> handshake.forget(socket.role()));
             ControlSession session = socket.session;
-            if (session == null
-                    || session.socket.filter(current -> current == socket).isEmpty()) {
+            if (session == null) {
+                strangerClosed(socket, reason);
+                return;
+            }
+            if (session.socket.filter(current -> current == socket).isEmpty()) {
                 return;
             }
             session.socket = Optional.empty();
             disconnected(session, reason);
         });
+    }
+
+    /** A connection that never became a session; that it was not let live is said, that its client left is not. */
+    private void strangerClosed(ControlSocket socket, String reason) {
+        if (reason.equals("peer_closed") || reason.equals("socket_read_failed")) {
+            return;
+        }
+        strangers
+                .pass(reason, thread.now())
+                .ifPresent(suppressed -> log.log(
+                        Level.WARN,
+                        TransitionLog.TARGET,
+                        "control_connection_dropped",
+                        "A control connection was dropped before it was registered",
+                        "role",
+                        socket.role().name().toLowerCase(Locale.ROOT),
+                        "reason",
+                        reason,
+                        "suppressed_since_last_emit",
+                        suppressed));
     }
 
     void pong(ControlSocket socket, ByteBuffer payload) {

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -108,6 +109,14 @@ class ControlSocketTest {
         open(raw).sendBinary(ByteBuffer.wrap(new byte[] {1}), true);
         assertEquals("closed", raw.next());
         assertTrue(daemon.events.stream().noneMatch(event -> event.startsWith("mcp_added")));
+        for (String reason : List.of("malformed_request", "invalid_request_id", "unsupported_frame")) {
+            TestDaemon.await(
+                    reason + " is told",
+                    () -> daemon.events.stream()
+                            .anyMatch(event -> event.startsWith("control_connection_dropped")
+                                    && event.contains("mcp")
+                                    && event.contains(reason)));
+        }
     }
 
     @Test

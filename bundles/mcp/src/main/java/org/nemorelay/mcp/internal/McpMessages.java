@@ -60,15 +60,17 @@ final class McpMessages {
     }
 
     private Answer initialize(Object params, Object id) {
-        if (!(params instanceof Map<?, ?> map && map.get("protocolVersion") instanceof String version)) {
-            return now(error(INVALID_PARAMS, "Missing protocolVersion", id));
+        // Who names no version gets one that is spoken here, as who names an unknown one; the stock refuses.
+        Object version = params instanceof Map<?, ?> map ? map.get("protocolVersion") : null;
+        if (params != null && !(params instanceof Map<?, ?>) || version != null && !(version instanceof String)) {
+            return now(error(INVALID_PARAMS, "Invalid protocolVersion", id));
         }
         initializing = true;
         Map<String, Object> result = Json.object(
                 "capabilities",
                 Map.of(),
                 "protocolVersion",
-                version.equals(OLDER) ? OLDER : LATEST,
+                OLDER.equals(version) ? OLDER : LATEST,
                 "serverInfo",
                 Json.object("name", "nemo-relay", "version", Version.text()));
         return new Answer(Optional.of(result(result, id)), true);

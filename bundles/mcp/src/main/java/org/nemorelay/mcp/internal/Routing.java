@@ -349,11 +349,13 @@ final class Routing implements Runnable {
                 : new Object[] {
                     "route_mode", "pass_through", "reason", FailureKind.CREDENTIAL_REJECTED.word(), "phase", phase
                 };
+        // An error, unlike the stock's warning: nobody chose this, and the user's plugins do not run.
         log.log(
-                EventLog.Level.WARN,
+                EventLog.Level.ERROR,
                 TARGET,
                 "daemon_mcp_pass_through",
-                "The daemon rejected the client credential; serving MCP without a daemon route",
+                "The daemon rejected the client token: it belongs to another user, or this user holds too many; serving MCP"
+                        + " without a daemon route, so no worker and no plugins",
                 fields);
         served = true;
         host.serve();

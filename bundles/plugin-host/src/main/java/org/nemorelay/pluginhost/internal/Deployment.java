@@ -123,7 +123,7 @@ final class Deployment {
         this.show = show;
         this.statusChanged = statusChanged;
         this.limits = limits;
-        this.log = log;
+        this.log = new LogWhileRunning(context, log);
     }
 
     synchronized void plan(PluginPlan newest) {

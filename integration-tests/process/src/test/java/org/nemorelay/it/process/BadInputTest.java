@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.it.Distribution;
@@ -147,6 +149,29 @@ class BadInputTest {
                     200,
                     RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header())
                             .status());
+        }
+    }
+
+    @Test
+    void aWorkerWithoutAGoodGrantSaysSoAndNothingElse() {
+        try (OneUser bench = new OneUser(folder)) {
+            for (String grant : new String[] {"", "junk", "{}", "{\"activation_id\":1}", "x".repeat(300_000)}) {
+                Proc.Result result = bench.user
+                        .spec(bench.executable.toString(), "daemon", "worker", "--daemon-address", "http://127.0.0.1:1")
+                        .run(grant.getBytes(StandardCharsets.UTF_8), LIMIT);
+                assertEquals(1, result.exit(), result.stderr());
+                // The tree's own configuration logs from info on.
+                List<String> said = result.stderr()
+                        .lines()
+                        .filter(line -> !line.contains(" INFO "))
+                        .toList();
+                assertEquals(2, said.size(), result.stderr());
+                assertTrue(said.getFirst().contains(" event=command_failed "), result.stderr());
+                assertTrue(
+                        said.getLast().startsWith("unauthorized: ")
+                                && said.getLast().contains("grant"),
+                        result.stderr());
+            }
         }
     }
 

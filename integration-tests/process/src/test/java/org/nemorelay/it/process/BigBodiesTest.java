@@ -40,7 +40,13 @@ class BigBodiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"HTTP_1_1, PASS_THROUGH, 33", "HTTP_1_1, WORKER, 3", "HTTP_1_1, WORKER, 33", "H2C, WORKER, 33"})
+    @CsvSource({
+        "HTTP_1_1, PASS_THROUGH, 33",
+        "HTTP_1_1, WORKER, 3",
+        "HTTP_1_1, WORKER, 12",
+        "HTTP_1_1, WORKER, 70",
+        "H2C, WORKER, 33"
+    })
     void bothWaysUnchanged(Version version, Route route, int mib, Line line) throws Exception {
         exchange(version, route, mib, line);
     }

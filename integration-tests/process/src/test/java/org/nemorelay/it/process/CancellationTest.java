@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.Events;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.Reply;
 
@@ -26,6 +28,7 @@ class CancellationTest {
 
     private static void cancelled(Version version, Route route, Line line, Beginning beginning, int read)
             throws Exception {
+        long recorded = cancelled(line);
         CompletableFuture<Void> begun = new CompletableFuture<>();
         CompletableFuture<Long> closed = new CompletableFuture<>();
         line.provider().script(route.at("/v1/messages"), (MockProvider.Received head, MockProvider.Connection it) -> {
@@ -47,6 +50,18 @@ class CancellationTest {
         Duration delay = Duration.ofNanos(closed.get(10, TimeUnit.SECONDS) - left);
         assertTrue(delay.toMillis() < 1_000, delay.toString());
         line.awaitNothingInFlight();
+        if (route == Route.WORKER) {
+            Await.until(
+                    "one more exchange is recorded as cancelled by its client",
+                    Duration.ofSeconds(10),
+                    () -> cancelled(line) == recorded + 1);
+        }
+    }
+
+    private static long cancelled(Line line) {
+        return Events.in(line.bench.events).stream()
+                .filter(event -> event.values().toString().contains("terminal=cancelled"))
+                .count();
     }
 
     @ParameterizedTest

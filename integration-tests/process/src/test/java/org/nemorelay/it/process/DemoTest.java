@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.ProcessTable;
@@ -56,6 +57,25 @@ class DemoTest {
         assertEquals(1, demo.exit(), demo.toString());
         assertTrue((demo.stdout() + demo.stderr()).contains("observability"), demo.toString());
         nothingIsLeft();
+    }
+
+    @Test
+    void leavesNoProcessWhenItIsKilled() throws IOException {
+        Path temporary = Files.createDirectories(folder.resolve("tmp"));
+        try (Proc demo = User.self(folder.resolve("home"))
+                .spec(Distribution.tree().resolve("bin/nemo-relay").toString(), "demo")
+                .env("TMPDIR", temporary.toString())
+                .start()) {
+            Await.until(
+                    "demo, daemon, client and worker run",
+                    Duration.ofSeconds(30),
+                    () -> ProcessTable.mentioning(temporary.toString()).size() >= 3);
+            demo.signal("KILL");
+            Await.until(
+                    () -> "no process is left of " + ProcessTable.mentioning(temporary.toString()),
+                    Duration.ofSeconds(20),
+                    () -> ProcessTable.mentioning(temporary.toString()).isEmpty());
+        }
     }
 
     private Proc.Result run(String... arguments) throws IOException {

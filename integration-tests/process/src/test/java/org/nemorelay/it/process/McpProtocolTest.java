@@ -39,11 +39,18 @@ class McpProtocolTest {
         }
     }
 
-    /** A version is required; the session goes on without one. */
+    /** Who names none gets the newest (B25); what can be no version is an error, and the session goes on. */
     @Test
-    void noVersionIsAnError() {
+    void noVersionIsAnsweredWithTheNewest() {
+        for (String params : List.of("", ",\"params\":{}", ",\"params\":{\"capabilities\":{}}")) {
+            try (McpSession mcp = session()) {
+                mcp.send("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"" + params + "}");
+                assertEquals("2025-11-25", mcp.answer().object("result").string("protocolVersion"));
+                assertEquals(0, mcp.end());
+            }
+        }
         try (McpSession mcp = session()) {
-            mcp.send("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{}}");
+            mcp.send("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":5}}");
             assertEquals(-32602, code(mcp.answer()));
             assertTrue(mcp.initialize().has("result"));
             assertEquals(0, mcp.end());

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.it.Events;
 
 /** A provider that dies within its answer never leaves an answer that looks complete (B14). */
 @ExtendWith(Line.OfOneClass.class)
@@ -41,6 +42,12 @@ class ProviderBreaksOffTest {
             assertThrows(IOException.class, call::rest);
         }
         line.awaitNothingInFlight();
+        if (route == Route.WORKER) {
+            Events.await(
+                    line.bench.events,
+                    "of an answer that the provider broke off",
+                    event -> event.values().toString().contains("terminal=body_error"));
+        }
     }
 
     @ParameterizedTest

@@ -19,6 +19,9 @@ import java.util.concurrent.TimeUnit;
 final class Scene implements AutoCloseable {
     private static final long GENTLE_SECONDS = 5;
 
+    /** Ends a process when the thread that started it is gone, as it is when the demo is killed. */
+    private static final Path SETPRIV = Path.of("/usr/bin/setpriv");
+
     /** A process of the scene; its standard error is kept in a file. */
     record Child(String name, Process process, Path errors) {
         /** Its exit status; {@link DemoFailure} when it has not ended in time. */
@@ -113,13 +116,16 @@ final class Scene implements AutoCloseable {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
     }
 
-    /** Starts {@code nemo-relay} of the copy with this addition to its environment. */
+    /** Starts {@code nemo-relay} of the copy with this addition to its environment; it does not outlive the calling thread. */
     synchronized Child start(String name, Map<String, String> more, String... arguments) throws IOException {
         if (closed) {
             throw new DemoFailure("the demo was stopped");
         }
-        List<String> command =
-                new ArrayList<>(List.of(folder.resolve("tree/bin/nemo-relay").toString()));
+        List<String> command = new ArrayList<>();
+        if (Files.isExecutable(SETPRIV)) {
+            command.addAll(List.of(SETPRIV.toString(), "--pdeathsig", "TERM", "--"));
+        }
+        command.add(folder.resolve("tree/bin/nemo-relay").toString());
         command.addAll(List.of(arguments));
         Path errors = folder.resolve("log").resolve(name + ".log");
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());

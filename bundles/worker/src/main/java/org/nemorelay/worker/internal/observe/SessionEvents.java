@@ -216,12 +216,15 @@ final class SessionEvents {
         Map<String, Object> metadata = new LinkedHashMap<>(call.metadata());
         Map<String, Object> profile = new LinkedHashMap<>(call.scope().profile());
         Object data = null;
-        if (result.status() != 0) {
+        boolean answered = result.status() != 0;
+        if (answered || result.terminal() == Terminal.CANCELLED) {
             if (call.headOnly()) {
                 metadata.put("daemon_worker_request_capture", "head_only");
             }
             Map<String, Object> observation = new LinkedHashMap<>();
-            observation.put("http_status", (long) result.status());
+            if (answered) {
+                observation.put("http_status", (long) result.status());
+            }
             observation.put("terminal", result.terminal().word());
             observation.put("truncated", result.truncated());
             result.undecoded().ifPresent(coding -> observation.put("undecoded", coding));
@@ -774,7 +777,9 @@ final class SessionEvents {
             failure = "observation was truncated";
             type = "internal_error";
         } else if (result.status() == 0) {
-            failure = "no answer came: " + result.terminal().word();
+            failure = result.terminal() == Terminal.CANCELLED
+                    ? "the client went away before an answer came"
+                    : "no answer came";
             type = "connection_error";
         } else if (result.status() >= 400) {
             failure = "the provider answered " + result.status();
