@@ -1,0 +1,206 @@
+package org.nemorelay.plugin.piiredaction.internal;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSanitizer;
+import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.PluginKind;
+import org.osgi.service.component.annotations.Activate;
+import org.osgi.service.component.annotations.Component;
+import org.osgi.service.component.annotations.ConfigurationPolicy;
+
+/**
+ * The {@code pii_redaction} component of plugins.toml (plugins.md 2.5): takes personal data and secrets out of what is
+ * recorded; requests and answers stay as they are. Immutable.
+ */
+@PluginKind(PiiRedaction.KIND)
+@Component(
+        service = EventSanitizer.class,
+        configurationPid = PiiRedaction.KIND,
+        configurationPolicy = ConfigurationPolicy.REQUIRE)
+public final class PiiRedaction implements EventSanitizer {
+    static final String KIND = "pii_redaction";
+    private static final long CONFIG_VERSION = 1;
+    private static final int DEFAULT_PRIORITY = 100;
+
+    /** What of an event is told apart in the configuration. */
+    private enum Surface {
+        INPUT,
+        OUTPUT,
+        MARK,
+        TOOL_INPUT,
+        TOOL_OUTPUT
+    }
+
+    private record Ranked(Profile profile, long priority) {}
+
+    private final List<Profile> profiles;
+    private final List<Surface> surfaces = new ArrayList<>();
+    private final int priority;
+
+    @Activate
+    public PiiRedaction(Map<String, ?> properties) {
+        PluginConfig config = PluginConfig.of(properties)
+                .only(
+                        "version",
+                        "mode",
+                        "input",
+                        "output",
+                        "mark",
+                        "tool_input",
+                        "tool_output",
+                        "priority",
+                        "builtin",
+                        "local",
+                        "profiles",
+                        "codec",
+                        "policy");
+        long version = config.integer("version", CONFIG_VERSION, 0, Long.MAX_VALUE);
+        if (version != CONFIG_VERSION) {
+            throw config.failure("version", version + " is not supported, write version = " + CONFIG_VERSION);
+        }
+        for (Surface surface : Surface.values()) {
+            if (config.bool(surface.name().toLowerCase(java.util.Locale.ROOT), true)) {
+                surfaces.add(surface);
+            }
+        }
+        if (surfaces.isEmpty()) {
+            throw config.failure(
+                    "input", "input, output, mark, tool_input and tool_output are all false: one must be true");
+        }
+        priority = (int) config.integer("priority", DEFAULT_PRIORITY, Integer.MIN_VALUE, Integer.MAX_VALUE);
+        profiles = profiles(config);
+    }
+
+    private static List<Profile> profiles(PluginConfig config) {
+        List<PluginConfig> tables = config.tables("profiles");
+        if (tables.isEmpty()) {
+            return List.of(profile(config));
+        }
+        if (config.has("builtin") || config.has("mode")) {
+            throw config.failure("profiles", "either profiles or one policy with mode and builtin, not both");
+        }
+        List<Ranked> ranked = new ArrayList<>();
+        for (PluginConfig table : tables) {
+            table.only("enabled", "mode", "priority", "builtin", "local");
+            if (table.bool("enabled", true)) {
+                ranked.add(new Ranked(
+                        profile(table),
+                        table.integer("priority", DEFAULT_PRIORITY, Integer.MIN_VALUE, Integer.MAX_VALUE)));
+            }
+        }
+        return ranked.stream()
+                .sorted(Comparator.comparingLong(Ranked::priority))
+                .map(Ranked::profile)
+                .toList();
+    }
+
+    private static Profile profile(PluginConfig config) {
+        String mode = config.string("mode", "builtin");
+        if (!mode.equals("builtin")) {
+            throw config.failure(
+                    "mode",
+                    mode.equals("local_model")
+                            ? "local_model is not supported by this version, use \"builtin\""
+                            : "\"" + mode + "\" is no mode, use \"builtin\"");
+        }
+        if (config.has("local")) {
+            throw config.failure("local", "not supported by this version, remove the section");
+        }
+        return new Profile(config.table("builtin"));
+    }
+
+    @Override
+    public int priority() {
+        return priority;
+    }
+
+    @Override
+    public CompletionStage<Event> sanitize(Event event) {
+        if (!surfaces.contains(surface(event))) {
+            return CompletableFuture.completedStage(event);
+        }
+        Object data = event.data().orElse(null);
+        Object profile = event.values().get("category_profile");
+        Object metadata = event.values().get("metadata");
+        boolean model = event.category().filter("llm"::equals).isPresent();
+        for (Profile each : profiles) {
+            if (each.targeted()) {
+                data = model ? ofCall(each, data) : each.atTargets(data);
+                profile = ofAnnotations(each, profile);
+            } else {
+                data = each.everywhere(data);
+                profile = each.everywhere(profile);
+                metadata = ofMetadata(each, metadata);
+            }
+        }
+        return CompletableFuture.completedStage(
+                event.withData(data).withCategoryProfile(map(profile)).withMetadata(map(metadata)));
+    }
+
+    private static Surface surface(Event event) {
+        if (event.kind() == Event.Kind.MARK) {
+            return Surface.MARK;
+        }
+        boolean start = event.kind() == Event.Kind.SCOPE_START;
+        if (event.category().filter("tool"::equals).isPresent()) {
+            return start ? Surface.TOOL_INPUT : Surface.TOOL_OUTPUT;
+        }
+        return start ? Surface.INPUT : Surface.OUTPUT;
+    }
+
+    /** A model request's places are those of its body, and of what stands beside it. */
+    private static Object ofCall(Profile profile, Object data) {
+        Object treated = profile.atTargets(data);
+        if (treated instanceof Map<?, ?> call
+                && call.get("content") instanceof Map<?, ?> body
+                && call.containsKey("headers")) {
+            Map<Object, Object> changed = new LinkedHashMap<>(call);
+            changed.put("content", profile.atTargets(body));
+            return changed;
+        }
+        return treated;
+    }
+
+    /** The same request or answer once more, brought to one form. */
+    private static Object ofAnnotations(Profile each, Object profile) {
+        if (!(profile instanceof Map<?, ?> map)) {
+            return profile;
+        }
+        Map<Object, Object> changed = new LinkedHashMap<>(map);
+        for (String key : List.of("annotated_request", "annotated_response")) {
+            if (changed.get(key) != null) {
+                changed.put(key, each.atTargets(changed.get(key)));
+            }
+        }
+        return changed;
+    }
+
+    /** What holds a session's events together stays. */
+    private static Object ofMetadata(Profile each, Object metadata) {
+        if (!(metadata instanceof Map<?, ?> map)) {
+            return metadata;
+        }
+        Map<Object, Object> changed = new LinkedHashMap<>();
+        map.forEach((key, value) -> {
+            String name = String.valueOf(key);
+            boolean keeps = name.endsWith("_id") || name.endsWith(".id") || name.endsWith("_uuid");
+            Object treated = keeps ? value : each.everywhere(value);
+            if (treated != null || value == null) {
+                changed.put(key, treated);
+            }
+        });
+        return changed;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, ?> map(Object value) {
+        return value instanceof Map<?, ?> map ? (Map<String, ?>) map : null;
+    }
+}
