@@ -79,7 +79,12 @@ public final class FrameCodec {
     private static JsonObject frame(String text) {
         sized(text);
         try {
-            return Json.parseObject(text);
+            JsonObject frame = Json.parseObject(text);
+            // Only an escape can name half a character, which no UTF-8 text holds: it could not be sent back.
+            if (text.contains("\\u") && !Wire.whole(frame.values())) {
+                throw new JsonException("a string holds half a surrogate pair");
+            }
+            return frame;
         } catch (JsonException e) {
             throw malformed(e);
         }

@@ -25,6 +25,7 @@ class FrameCodecTest {
                 "{\"request_id\":\"a\"}",
                 "{\"request_id\":\"a\",\"command\":{\"type\":\"nope\",\"payload\":{}}}",
                 "{\"request_id\":\"a\",\"command\":{\"type\":\"acknowledge\",\"payload\":null}}",
+                "{\"request_id\":\"\\ud800\",\"command\":{\"type\":\"acknowledge\",\"payload\":{\"request_id\":\"x\"}}}",
                 "{\"request_id\":5,\"command\":{\"type\":\"acknowledge\",\"payload\":{\"request_id\":\"x\"}}}",
                 "{\"request_id\":\"a\",\"request_id\":\"b\",\"command\":{\"type\":\"acknowledge\",\"payload\":{\"request_id\":\"x\"}}}",
             })
