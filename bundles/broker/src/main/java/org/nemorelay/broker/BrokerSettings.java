@@ -1,5 +1,7 @@
 package org.nemorelay.broker;
 
+import org.nemorelay.protocol.TimeScale;
+
 /**
  * What an administrator decides about routing, and the limits and times of relay-daemon 5.4 (milliseconds).
  *
@@ -27,5 +29,19 @@ public record BrokerSettings(
     public static BrokerSettings of(boolean passThrough, boolean requireWorker, int maxTokensPerIdentity) {
         return new BrokerSettings(
                 passThrough, requireWorker, maxTokensPerIdentity, 4_096, 1_024, 8_192, 30_000, 120_000, 60_000);
+    }
+
+    /** The same with the long times of a test. */
+    public BrokerSettings with(TimeScale scale) {
+        return new BrokerSettings(
+                passThrough,
+                requireWorker,
+                maxTokensPerIdentity,
+                maxRoutes,
+                maxReferencesPerRoute,
+                maxSessions,
+                scale.ms(disconnectGraceMs),
+                scale.ms(drainMs),
+                scale.ms(startupReportMs));
     }
 }

@@ -30,6 +30,7 @@ import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Headers;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.TimeScale;
 import org.nemorelay.protocol.Version;
 import org.nemorelay.protocol.control.ControlPaths;
 import org.nemorelay.protocol.control.Ids;
@@ -55,7 +56,7 @@ import org.osgi.service.component.annotations.Reference;
         configurationPid = {DaemonConfiguration.PID, UpstreamConfiguration.PID},
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class DaemonServer implements AdminVerb {
-    private static final Duration LAST_REQUESTS = Duration.ofSeconds(120);
+    private static final long LAST_REQUESTS_MS = 120_000;
     /** Enough for the sessions of one machine, or of a few behind one address, that start together. */
     private static final int UPGRADES_PER_PEER = 256;
 
@@ -74,7 +75,12 @@ public final class DaemonServer implements AdminVerb {
 
     /** What exists while the daemon serves. */
     private record Running(
-            Broker broker, ControlPlane plane, StateWriter state, HttpListener listener, DaemonUrl url) {}
+            Broker broker,
+            ControlPlane plane,
+            StateWriter state,
+            HttpListener listener,
+            DaemonUrl url,
+            Duration lastRequests) {}
 
     @Activate
     public DaemonServer(
@@ -129,13 +135,15 @@ public final class DaemonServer implements AdminVerb {
             UpstreamConfiguration upstream,
             Ids ids,
             Function<StateFolder, GenerationFile> record) {
+        TimeScale scale = TimeScale.of(environment);
         StateFolder folder = StateFolder.of(environment);
         GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         SigningKey key = folder.daemonIdentity();
         HookTlsIdentity hooks = folder.hookTlsIdentity();
-        Broker broker = new Broker(BrokerSettings.of(
-                daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity()));
+        Broker broker = new Broker(
+                BrokerSettings.of(daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity())
+                        .with(scale));
         WorkerProbe probe = (worker, token) -> http.status(
                         worker.origin(),
                         worker.protocol(),
@@ -198,6 +206,15 @@ public final class DaemonServer implements AdminVerb {
                     url.origin(),
                     "pass_through",
                     daemon.pass__through());
+            if (!scale.documented()) {
+                log.log(
+                        Level.WARN,
+                        TransitionLog.TARGET,
+                        "test_time_scale",
+                        "Long timers are cut short for a test: unset " + TimeScale.VARIABLE,
+                        "divisor",
+                        scale.divisor());
+            }
             if (daemon.pass__through()) {
                 log.log(
                         Level.INFO,
@@ -207,7 +224,7 @@ public final class DaemonServer implements AdminVerb {
                         "route_mode",
                         "pass_through");
             }
-            return new Running(broker, plane, state, listener, url);
+            return new Running(broker, plane, state, listener, url, Duration.ofMillis(scale.ms(LAST_REQUESTS_MS)));
         } catch (RelayException e) {
             plane.close();
             state.close();
@@ -236,7 +253,7 @@ public final class DaemonServer implements AdminVerb {
     void stop() {
         running.ifPresent(serving -> {
             serving.plane().close();
-            serving.listener().close(LAST_REQUESTS);
+            serving.listener().close(serving.lastRequests());
             serving.state().close();
             log.log(Level.INFO, TransitionLog.TARGET, "daemon_stopped", "NeMo Relay daemon stopped");
         });

@@ -19,6 +19,7 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.RouteToken;
+import org.nemorelay.protocol.TimeScale;
 import org.nemorelay.protocol.control.ActivationFailure;
 import org.nemorelay.protocol.control.CancelOutcome;
 import org.nemorelay.protocol.control.Capabilities;
@@ -36,7 +37,7 @@ import org.nemorelay.telemetry.EventLog;
 final class Routing implements Runnable {
     private static final String TARGET = "nemo_relay.daemon.mcp";
     private static final long CHILD_CHECK_MS = 100;
-    private static final long USABLE_LIMIT_NANOS = 150_000_000_000L;
+    private static final long USABLE_LIMIT_MS = 150_000;
     /** A connection that ends sooner than this is not followed by the next one at once. */
     private static final long SHORT_LIFE_NANOS = 2_000_000_000L;
 
@@ -112,7 +113,8 @@ final class Routing implements Runnable {
                     state.pins(),
                     ids,
                     new ClientTls(environment));
-            usableDeadline = System.nanoTime() + USABLE_LIMIT_NANOS;
+            usableDeadline = System.nanoTime()
+                    + TimeUnit.MILLISECONDS.toNanos(TimeScale.of(environment).ms(USABLE_LIMIT_MS));
             Directive first = connect(RetryPolicy.deadline());
             phase = "reregistration";
             follow(first);

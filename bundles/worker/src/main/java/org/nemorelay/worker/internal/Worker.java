@@ -26,8 +26,6 @@ import org.nemorelay.telemetry.ProcessControl;
 final class Worker implements Runnable {
     static final String TARGET = "nemo_relay.daemon.worker";
 
-    /** How long a stop without a deadline of the daemon's waits for what is in flight. */
-    private static final long LONGEST_DRAIN_MS = 120_000;
     /** How long observers may take to finish their records. */
     private static final long OBSERVERS_MS = 5_000;
 
@@ -81,6 +79,7 @@ final class Worker implements Runnable {
     private final Surroundings surroundings;
     private final EventLog log;
     private final ProcessControl process;
+    private final long longestDrainMs;
     private final BlockingQueue<Happening> happenings = new LinkedBlockingQueue<>();
     private volatile Optional<Thread> living = Optional.empty();
 
@@ -89,6 +88,7 @@ final class Worker implements Runnable {
     private String endpoint = "";
     private Optional<Daemon.Link> link = Optional.empty();
 
+    /** @param longestDrainMs how long the requests in flight may take at the end, where the daemon does not say less */
     Worker(
             LaunchGrant grant,
             Daemon daemon,
@@ -96,7 +96,8 @@ final class Worker implements Runnable {
             PluginHost plugins,
             Surroundings surroundings,
             EventLog log,
-            ProcessControl process) {
+            ProcessControl process,
+            long longestDrainMs) {
         this.grant = grant;
         this.daemon = daemon;
         this.admission = admission;
@@ -104,6 +105,7 @@ final class Worker implements Runnable {
         this.surroundings = surroundings;
         this.log = log;
         this.process = process;
+        this.longestDrainMs = longestDrainMs;
     }
 
     /** Asks the worker to finish what is in flight and end. Any thread. */
@@ -220,11 +222,11 @@ final class Worker implements Runnable {
                     return drain(drain.deadlineNanos(), Ending.DRAINED);
                 }
                 case Happening.Stop _ -> {
-                    return drain(inFuture(LONGEST_DRAIN_MS), Ending.SIGNAL);
+                    return drain(inFuture(longestDrainMs), Ending.SIGNAL);
                 }
                 case Happening.ControlLost _ -> {
                     if (!recovered()) {
-                        return drain(inFuture(LONGEST_DRAIN_MS), Ending.CONTROL_LOST);
+                        return drain(inFuture(longestDrainMs), Ending.CONTROL_LOST);
                     }
                 }
                 case Happening.PluginsChanged _ -> report();
@@ -356,7 +358,7 @@ final class Worker implements Runnable {
         @Override
         public void drain(ServerEvent.Drain drain) {
             // The relative limit: the clocks of two machines need not agree.
-            happenings.add(new Happening.Drain(inFuture(Math.clamp(drain.timeoutMs(), 0, LONGEST_DRAIN_MS))));
+            happenings.add(new Happening.Drain(inFuture(Math.clamp(drain.timeoutMs(), 0, longestDrainMs))));
         }
 
         @Override

@@ -24,6 +24,7 @@ import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.TimeScale;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.Role;
 import org.nemorelay.telemetry.EventLog;
@@ -44,6 +45,7 @@ import org.osgi.service.component.annotations.Reference;
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class WorkerRole {
     private static final long NO_LIFE_MS = 1_000;
+    private static final long LONGEST_DRAIN_MS = 120_000;
 
     private final HttpEngine engine;
     private final PluginHost plugins;
@@ -121,6 +123,16 @@ public final class WorkerRole {
     private Worker prepare(InputStream input) {
         LaunchGrant grant =
                 GrantReader.read(input, worker.bind(), worker.port(), optional(worker.advertise__address()));
+        TimeScale scale = TimeScale.of(options.environment());
+        if (!scale.documented()) {
+            log.log(
+                    EventLog.Level.WARN,
+                    Worker.TARGET,
+                    "test_time_scale",
+                    "Long timers are cut short for a test: unset " + TimeScale.VARIABLE,
+                    "divisor",
+                    scale.divisor());
+        }
         DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
         StateFolder state = StateFolder.of(options.environment());
         String workerId = ids.uuid7();
@@ -185,7 +197,8 @@ public final class WorkerRole {
                     }
                 },
                 log,
-                process);
+                process,
+                scale.ms(LONGEST_DRAIN_MS));
     }
 
     private Upstreams.Settings settings() {

@@ -43,7 +43,8 @@ final class WorkerLifeTest {
             new FakePlugins(),
             new FakeSurroundings(),
             log,
-            new FakeProcess());
+            new FakeProcess(),
+            2_000);
     private final Thread thread = new Thread(worker, "worker under test");
 
     @BeforeEach
@@ -155,6 +156,29 @@ final class WorkerLifeTest {
     }
 
     @Test
+    @Timeout(60)
+    void thirtySecondsWithoutControlBeginItsOwnDrain() throws Exception {
+        serving();
+        enter();
+        daemon.refusals = Integer.MAX_VALUE;
+        long lost = System.nanoTime();
+        daemon.listeners.getFirst().disconnected();
+        Awaiting.await("nothing is taken any more", () -> verdict() == Admission.Verdict.PASS_BY);
+        while (!stopping()) {
+            assertTrue(thread.isAlive(), "one request is still in flight");
+            Thread.sleep(50);
+        }
+        long waited = (System.nanoTime() - lost) / 1_000_000;
+        assertTrue(waited >= 27_000 && waited <= 31_000, "the window for a recovery was " + waited + " ms");
+        assertEquals(1, admission.inFlight());
+        ended();
+        long drained = (System.nanoTime() - lost) / 1_000_000 - waited;
+        assertTrue(drained >= 1_900, "the request had " + drained + " ms of its two minutes, here 2,000 ms");
+        assertTrue(log.lines.getLast().contains("reason=control_recovery_failed"), "" + log.lines);
+        assertTrue(acts.contains("exit 0"), "" + acts);
+    }
+
+    @Test
     void aFailedStartOfThePluginsIsAFailureOfTheProcess() throws Exception {
         plugins.completeExceptionally(new RelayException(FailureKind.PLUGIN, "kind x is unknown"));
         ended();
@@ -181,11 +205,15 @@ final class WorkerLifeTest {
     }
 
     private boolean stopping() {
+        return verdict() == Admission.Verdict.STOPPING;
+    }
+
+    private Admission.Verdict verdict() {
         Admission.Verdict verdict = admission.enter();
         if (verdict == Admission.Verdict.ENTER) {
             admission.leave();
         }
-        return verdict == Admission.Verdict.STOPPING;
+        return verdict;
     }
 
     private void enter() {
