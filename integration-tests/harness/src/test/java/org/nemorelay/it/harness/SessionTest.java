@@ -151,6 +151,27 @@ class SessionTest {
         }
     }
 
+    /** Without a daemon such a session does not begin: no request leaves for the provider, and the user is told which server is at fault. */
+    @Test
+    void codexRequiresItAndNoDaemonIsThere() {
+        try (Bench bench = bench(Harness.CODEX)) {
+            bench.file(".config/nemo-relay/.client-token", bench.user.token() + "\n");
+            bench.relay.process().signal("KILL");
+            bench.relay.process().awaitExit(RUN);
+            Proc.Result run = Harness.codex(bench, "required = true\nstartup_timeout_sec = 5")
+                    .run(RUN);
+            assertEquals(1, run.exit(), run.toString());
+            String told = run.stdout() + run.stderr();
+            assertTrue(told.contains("nemo-relay") && told.contains("timed out"), told);
+            assertEquals(List.of(), bench.pastTheWorker.received());
+            assertEquals(List.of(), bench.behindTheWorker.received());
+            Await.until(
+                    () -> "no process is left of " + bench.processes(),
+                    Duration.ofSeconds(35),
+                    () -> bench.processes().isEmpty());
+        }
+    }
+
     private static ProcessTable.Entry lifecycleClient(Bench bench, Proc harness) {
         return bench.processes().stream()
                 .filter(process -> process.arguments().contains(LIFECYCLE_CLIENT))
