@@ -1,6 +1,7 @@
 package org.nemorelay.plugin.api;
 
 import java.lang.reflect.Array;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -95,6 +96,17 @@ public final class PluginConfig {
             throw failure(key, "must be " + wanted + ", not " + value);
         }
         return value;
+    }
+
+    /** A number, whole or not. */
+    public Optional<BigDecimal> optionalNumber(String key) {
+        return get(key, Number.class, "a number").map(number -> {
+            try {
+                return new BigDecimal(number.toString());
+            } catch (NumberFormatException e) {
+                throw failure(key, "must be a finite number");
+            }
+        });
     }
 
     /** An array of strings; empty when the key is missing. */
