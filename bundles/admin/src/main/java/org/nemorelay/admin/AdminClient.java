@@ -33,6 +33,11 @@ public final class AdminClient {
         return folder.daemon().resolve("admin-" + port + ".sock");
     }
 
+    /** Where processes of a fleet that run as this user have their sockets, each {@code NAME.sock}. */
+    public static Path fleetFolder(StateFolder folder) {
+        return folder.base().resolve("fleet");
+    }
+
     /**
      * The verb's result.
      *

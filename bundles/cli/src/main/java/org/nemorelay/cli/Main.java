@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import org.nemorelay.cli.internal.CarriersCommand;
 import org.nemorelay.cli.internal.Commands;
 import org.nemorelay.cli.internal.ConfigShow;
 import org.nemorelay.cli.internal.Failures;
@@ -87,6 +88,17 @@ public final class Main {
             case "daemon worker" -> {
                 return role("worker", command);
             }
+            case "frontend", "node", "agent-worker" -> {
+                return role(command.path(), command);
+            }
+            case "carriers list", "carriers status", "carriers use" ->
+                CarriersCommand.run(
+                        command.path().substring("carriers ".length()),
+                        environment,
+                        command.flags(),
+                        command.rest(),
+                        json,
+                        out);
             case "daemon hook" -> HookMain.run(command.rest().toArray(String[]::new), environment, hookLog(command));
             case "daemon mcp" ->
                 McpMain.run(

@@ -19,6 +19,11 @@ public record FileAreas(Path models, Path data, Path staging) {
         return areas;
     }
 
+    /** The file that a key, or an absolute path in one of the areas, leads to; {@link IOException} when it leaves them. */
+    public Path file(String key) throws IOException {
+        return place(key).file();
+    }
+
     /** @param key a key, or the absolute path of a file in one of the areas; {@link IOException} when it leaves them */
     Place place(String key) throws IOException {
         if (key.isEmpty() || key.indexOf('\0') >= 0) {

@@ -111,6 +111,14 @@ public final class Commands {
         root.addSubcommand("daemon", daemon)
                 .addSubcommand("status", status)
                 .addSubcommand("demo", demo)
+                .addSubcommand(
+                        "frontend",
+                        command("frontend", "Run a fleet's frontend: model endpoints over the fleet's nodes"))
+                .addSubcommand("node", command("node", "Run a node of a fleet: backend processes and control verbs"))
+                .addSubcommand(
+                        "agent-worker",
+                        command("agent-worker", "Run an agent worker of a fleet: jobs and agent runs from its queues"))
+                .addSubcommand("carriers", carriers())
                 .addSubcommand("plugins", plugins())
                 .addSubcommand("config", config())
                 .addSubcommand("completion", completion())
@@ -199,6 +207,33 @@ public final class Commands {
         return command("config", "Look at the configuration")
                 .addSubcommand("show", show)
                 .addSubcommand(HELP, helpCommand());
+    }
+
+    private CommandSpec carriers() {
+        PositionalParamSpec name = PositionalParamSpec.builder()
+                .paramLabel("<NAME>")
+                .description("An instance, as [distributed.carriers.NAME] calls it")
+                .type(String.class)
+                .required(true)
+                .build();
+        return command("carriers", "Show or change what a running process of a fleet talks over")
+                .addSubcommand("list", process(command("list", "List the carriers of a process")))
+                .addSubcommand(
+                        "status", process(command("status", "Show which carrier is used, and what is on its way")))
+                .addSubcommand(
+                        "use",
+                        process(command("use", "Change to another carrier while messages flow"))
+                                .addPositional(name))
+                .addSubcommand(HELP, helpCommand());
+    }
+
+    private CommandSpec process(CommandSpec command) {
+        return command.addOption(value(
+                        "--process",
+                        "PROCESS",
+                        "Which process, such as frontend-8080 or node-one; needed where several run",
+                        ANY))
+                .addOption(json());
     }
 
     private CommandSpec completion() {

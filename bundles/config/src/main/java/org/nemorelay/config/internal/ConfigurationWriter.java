@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
@@ -43,8 +44,16 @@ public final class ConfigurationWriter {
     private static final String TARGET = "nemo_relay.configuration";
     private static final String ANY_BUNDLE = "?";
 
-    /** Its values belong to the listener and the broker, which live as long as the process. */
-    private static final String AT_START = "org.nemorelay.daemon";
+    /** Their values belong to listeners, the broker and memberships, which live as long as the process. */
+    private static final Set<String> AT_START = Set.of(
+            "org.nemorelay.daemon",
+            "org.nemorelay.frontend",
+            "org.nemorelay.node",
+            "org.nemorelay.agents",
+            "org.nemorelay.admin.process");
+
+    /** Stands between factory and instance in the name of one of several configurations. */
+    static final String INSTANCE = "~";
 
     private static final long LOOK_MILLIS = 1_000;
 
@@ -130,7 +139,11 @@ public final class ConfigurationWriter {
     private void update(String pid, Map<String, Object> values) throws IOException {
         Configuration configuration = written.get(pid);
         if (configuration == null) {
-            configuration = admin.getConfiguration(pid, ANY_BUNDLE);
+            int instance = pid.indexOf(INSTANCE);
+            configuration = instance < 0
+                    ? admin.getConfiguration(pid, ANY_BUNDLE)
+                    : admin.getFactoryConfiguration(
+                            pid.substring(0, instance), pid.substring(instance + 1), ANY_BUNDLE);
             written.put(pid, configuration);
         }
         configuration.update(new Hashtable<>(values));
@@ -181,11 +194,11 @@ public final class ConfigurationWriter {
             }
             note(next);
             for (Map.Entry<String, Map<String, Object>> pid : next.pids().entrySet()) {
-                if (!pid.getValue().equals(inForce.pids().get(pid.getKey()))
-                        && !pid.getKey().equals(AT_START)) {
+                if (!pid.getValue().equals(inForce.pids().get(pid.getKey())) && !AT_START.contains(pid.getKey())) {
                     update(pid.getKey(), pid.getValue());
                 }
             }
+            removeInstances(next.pids().keySet());
             tell(next);
             inForce = next;
             if (pluginsChanged) {
@@ -201,6 +214,15 @@ public final class ConfigurationWriter {
                     options.role());
         } catch (IOException e) {
             log.log(Level.ERROR, TARGET, "configuration_rejected", "configuration cannot be stored: " + e);
+        }
+    }
+
+    /** After the new ones are there: what goes may be what is still used. */
+    private void removeInstances(Set<String> wanted) throws IOException {
+        for (String pid : List.copyOf(written.keySet())) {
+            if (pid.contains(INSTANCE) && !wanted.contains(pid)) {
+                written.remove(pid).delete();
+            }
         }
     }
 

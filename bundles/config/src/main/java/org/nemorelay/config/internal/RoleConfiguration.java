@@ -80,6 +80,8 @@ record RoleConfiguration(
             case "daemon" -> daemon(options);
             case "worker" -> worker(options);
             case "plugins" -> plugins(options);
+            case FleetConfiguration.FRONTEND, FleetConfiguration.NODE, FleetConfiguration.AGENT_WORKER ->
+                fleet(options);
             default ->
                 new RoleConfiguration(
                         Map.of(),
@@ -89,6 +91,25 @@ record RoleConfiguration(
                         Map.of(),
                         List.of());
         };
+    }
+
+    private static RoleConfiguration fleet(LaunchOptions options) {
+        List<String> notes = new ArrayList<>();
+        Layers layers = new Layers();
+        Optional<TomlValue.Table> user = userFile(options);
+        Optional<TomlValue.Table> system = systemFile(options);
+        user.ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        system.ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        return new RoleConfiguration(
+                FleetConfiguration.resolve(options, user, system),
+                logging(options, layers, "logging"),
+                Optional.empty(),
+                List.copyOf(notes),
+                layers.merged(),
+                Stream.concat(
+                                userPath(options).stream(),
+                                Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
+                        .toList());
     }
 
     private static RoleConfiguration daemon(LaunchOptions options) {

@@ -6,6 +6,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
@@ -16,8 +17,10 @@ import org.nemorelay.protocol.RelayException;
  * The part of an OSGi feature (Compendium R8, 159) that a role needs: its bundles, in start order.
  *
  * @param id the feature's own Maven id
+ * @param carriers names of the features whose bundles are files of the tree's {@code carriers/}, from the extension
+ *     {@code carriers}; each comes and goes with its file
  */
-public record Feature(String id, List<MavenId> bundles) {
+public record Feature(String id, List<MavenId> bundles, List<String> carriers) {
     private static final String VERSION = "1.0";
 
     /** {@code group:artifact:version}, the form of ids in a feature. */
@@ -51,7 +54,14 @@ public record Feature(String id, List<MavenId> bundles) {
             for (JsonObject bundle : json.objects("bundles")) {
                 bundles.add(MavenId.parse(bundle.string("id")));
             }
-            return new Feature(MavenId.parse(json.string("id")).toString(), List.copyOf(bundles));
+            List<String> carriers = new ArrayList<>();
+            Optional<JsonObject> extension =
+                    json.optionalObject("extensions").flatMap(extensions -> extensions.optionalObject("carriers"));
+            if (extension.isPresent()) {
+                carriers.addAll(extension.get().strings("text"));
+            }
+            return new Feature(
+                    MavenId.parse(json.string("id")).toString(), List.copyOf(bundles), List.copyOf(carriers));
         } catch (JsonException e) {
             throw new RelayException(FailureKind.CONFIGURATION, "feature file " + file + ": " + e.getMessage(), e);
         } catch (NoSuchFileException e) {

@@ -1,5 +1,6 @@
 package org.nemorelay.launcher.internal;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.launch.Framework;
+import org.osgi.framework.startlevel.BundleStartLevel;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.FrameworkWiring;
@@ -41,6 +43,8 @@ public final class RoleFramework {
     private static final String ABSENT_PACKAGES = "java.awt,java.sql,javax.imageio,org.ietf.jgss";
 
     private static final String ROLE_START_LEVEL = "2";
+
+    private static final int CARRIER_START_LEVEL = 1;
 
     /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
     private static final String SYSTEM_PACKAGES =
@@ -112,11 +116,31 @@ public final class RoleFramework {
         for (MavenId id : feature.bundles()) {
             bundles.add(context.installBundle(classPath.location(id)));
         }
+        for (String carrier : feature.carriers()) {
+            installCarrier(context, carrier);
+        }
         List<String> unresolved = unresolved();
         if (!unresolved.isEmpty()) {
             throw new RelayException(
                     FailureKind.CONFIGURATION,
                     "feature " + feature.id() + " does not resolve: " + String.join("; ", unresolved));
+        }
+    }
+
+    /** Bundles in files with class loaders of their own; on a stop they end after the role, which still uses them. */
+    private void installCarrier(BundleContext context, String carrier) throws BundleException {
+        Feature files = Feature.read(options.home().resolve("features").resolve(carrier + ".json"));
+        for (MavenId id : files.bundles()) {
+            Path file = options.home().resolve("carriers").resolve(id.fileName());
+            if (!Files.isReadable(file)) {
+                throw new RelayException(
+                        FailureKind.CONFIGURATION,
+                        "bundle " + id + " of feature " + carrier + " is missing: there is no " + file
+                                + ", install again");
+            }
+            Bundle bundle = context.installBundle("reference:" + file.toUri());
+            bundle.adapt(BundleStartLevel.class).setStartLevel(CARRIER_START_LEVEL);
+            bundles.add(bundle);
         }
     }
 

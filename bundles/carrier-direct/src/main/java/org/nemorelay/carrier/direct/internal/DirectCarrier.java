@@ -1,5 +1,8 @@
 package org.nemorelay.carrier.direct.internal;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +11,8 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.nemorelay.files.EnvironmentProxy;
 import org.nemorelay.files.HttpFileStager;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.HealthProber;
 import org.nemorelay.seams.carrier.Seam;
@@ -44,7 +49,15 @@ public final class DirectCarrier implements Carrier {
 
     @Activate
     public DirectCarrier(DirectCarrierConfig config) {
-        this(config.carrier(), config.token(), System.getenv());
+        this(config.carrier(), token(config.token_file()), System.getenv());
+    }
+
+    private static String token(String file) {
+        try {
+            return file.isEmpty() ? "" : Files.readString(Path.of(file)).strip();
+        } catch (IOException e) {
+            throw new RelayException(FailureKind.CONFIGURATION, "token_file " + file + " cannot be read: " + e, e);
+        }
     }
 
     DirectCarrier(String name, String token, Map<String, String> environment) {

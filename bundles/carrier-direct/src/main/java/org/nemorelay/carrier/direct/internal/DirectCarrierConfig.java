@@ -1,7 +1,6 @@
 package org.nemorelay.carrier.direct.internal;
 
 import org.osgi.service.metatype.annotations.AttributeDefinition;
-import org.osgi.service.metatype.annotations.AttributeType;
 import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 
 /** {@code [distributed.carriers.<name>] type = "direct"}. */
@@ -11,7 +10,7 @@ public @interface DirectCarrierConfig {
     String carrier() default "direct";
 
     @AttributeDefinition(
-            type = AttributeType.PASSWORD,
-            description = "The registration token, shown to backends and file servers; empty for none.")
-    String token() default "";
+            description =
+                    "File with the registration token, which backends and file servers are shown; empty for none.")
+    String token_file() default "";
 }

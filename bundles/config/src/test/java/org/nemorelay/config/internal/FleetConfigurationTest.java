@@ -1,0 +1,113 @@
+package org.nemorelay.config.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
+
+class FleetConfigurationTest {
+    private static final String NATS = """
+            [distributed]
+            carrier = "main"
+
+            [distributed.carriers.main]
+            type = "nats"
+            servers = ["nats://a:4222", "nats://b:4222"]
+            agent_queue = ""
+            """;
+
+    private static Map<String, Map<String, Object>> resolve(String role, String user, String system) {
+        LaunchOptions options = new LaunchOptions(role, Path.of("/home"), Map.of(), Map.of());
+        return FleetConfiguration.resolve(
+                options,
+                user.isEmpty() ? Optional.empty() : Optional.of(TomlFile.parse("user.toml", user)),
+                system.isEmpty() ? Optional.empty() : Optional.of(TomlFile.parse("system.toml", system)));
+    }
+
+    private static void refused(String role, String text, String... parts) {
+        RelayException refused = assertThrows(RelayException.class, () -> resolve(role, text, ""), text);
+        assertEquals(FailureKind.CONFIGURATION, refused.kind());
+        for (String part : parts) {
+            assertTrue(refused.getMessage().contains(part), part + " in: " + refused.getMessage());
+        }
+    }
+
+    @Test
+    void instancesBecomeFactoryConfigurations() {
+        Map<String, Map<String, Object>> pids = resolve(
+                "frontend",
+                NATS
+                        + "[distributed.carriers.other]\ntype = \"nats\"\n[[frontend.models]]\nname=\"m\"\nbackend=\"echo\"\n",
+                "");
+        assertEquals(
+                List.of("nats://a:4222", "nats://b:4222"),
+                pids.get("org.nemorelay.carrier.nats~main").get("servers"));
+        assertEquals("", pids.get("org.nemorelay.carrier.nats~main").get("agent.queue"));
+        assertEquals("other", pids.get("org.nemorelay.carrier.nats~other").get("carrier"));
+        assertEquals("direct", pids.get("org.nemorelay.carrier.direct~direct").get("carrier"));
+        assertEquals(Map.of("carrier", "main", "dial", "direct"), pids.get("org.nemorelay.distributed"));
+        assertEquals(
+                List.of("{\"name\":\"m\",\"backend\":\"echo\",\"file\":\"\",\"context_size\":0}"),
+                pids.get("org.nemorelay.frontend").get("models"));
+        assertEquals("frontend-8080", pids.get("org.nemorelay.admin.process").get("process"));
+    }
+
+    @Test
+    void theSystemsFileWinsKeyByKey() {
+        Map<String, Map<String, Object>> pids = resolve(
+                "node",
+                NATS + "[node]\nname = \"mine\"\nheartbeat_ms = 500\n",
+                "[node]\nname = \"theirs\"\n[distributed.carriers.main]\nuser = \"u\"\npassword_file = \"/p\"\n");
+        assertEquals("theirs", pids.get("org.nemorelay.node").get("name"));
+        assertEquals(500L, pids.get("org.nemorelay.node").get("heartbeat_ms"));
+        assertEquals("u", pids.get("org.nemorelay.carrier.nats~main").get("user"));
+    }
+
+    @Test
+    void everyMistakeIsNamedWithItsPlace() {
+        for (String role : List.of("frontend", "node", "agent-worker")) {
+            refused(role, "", "[distributed] carrier", "\"local\"");
+            refused(role, "[distributed]\ncarrier = \"local\"\n", "user.toml:2", "[distributed] carrier", role);
+            refused(role, "[distributed]\ncarrier = \"x\"\n", "user.toml:2", "[distributed.carriers.x]", "direct");
+            refused(role, "[distributed]\ncarrier = \"direct\"\n", "only dials");
+            refused(role, "distributed = 1\n", "user.toml:1", "must be a table");
+            refused(role, NATS.replace("carrier = \"main\"", "carrier = 5"), "user.toml:2", "must be");
+            refused(role, NATS.replace("carrier = \"main\"", "carier = \"main\""), "user.toml:2", "\"carier\"");
+            refused(role, NATS + "server = \"x\"\n", "user.toml:8", "\"server\"", "servers");
+            refused(role, NATS + "user = \"x\"\n", "user.toml:8", "password_file");
+            refused(role, NATS + "tls_key = \"x\"\n", "user.toml:8", "tls_cert");
+            refused(role, NATS.replace("nats://a", "nats://me:secret@a"), "user.toml:6", "credentials");
+            refused(role, NATS.replace("type = \"nats\"", "type = \"pigeon\""), "user.toml:5", "\"nats\"");
+            refused(role, NATS.replace("type = \"nats\"\n", ""), "type", "missing");
+            refused(role, NATS + "[distributed.carriers]\nx = 1\n", "user.toml");
+            refused(
+                    role,
+                    NATS.replace("carrier = \"main\"", "carrier = \"main\"\ndial = \"no\""),
+                    "user.toml:3",
+                    "dial");
+        }
+        refused("frontend", NATS + "[frontend]\nport = 70000\n", "user.toml:9", "port");
+        refused("frontend", NATS + "[frontend]\nbind = \"0.0.0.0\"\n", "user.toml:9", "registration_token_file");
+        refused("frontend", NATS + "[[frontend.models]]\nname = \"m\"\n", "user.toml:8", "backend", "missing");
+        refused("frontend", NATS + "[frontend]\nmodels = 3\n", "user.toml:9", "array of tables");
+        refused(
+                "frontend",
+                NATS
+                        + "[[frontend.models]]\nname=\"m\"\nbackend=\"e\"\n[[frontend.models]]\nname=\"m\"\nbackend=\"e\"\n",
+                "user.toml:12",
+                "another model");
+        refused("node", NATS + "[node]\nfrontend = \"ftp://x\"\n", "user.toml:9", "frontend");
+        refused("node", NATS + "[node.backends.x]\ncommand = []\n", "user.toml:9", "command");
+        refused("node", NATS + "[node.backends.x]\n", "command", "missing");
+        refused("node", NATS + "[node]\nheartbeat_ms = 5\n", "user.toml:9", "heartbeat_ms");
+        refused("agent-worker", NATS + "[agent_worker]\nmax_agent_runs = -1\n", "user.toml:9", "max_agent_runs");
+    }
+}
