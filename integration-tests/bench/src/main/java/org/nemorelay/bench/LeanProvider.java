@@ -11,14 +11,23 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 
-/** A provider that costs as little as possible: one thread, fixed answers, nothing kept. The path decides which. */
+/**
+ * A provider that costs as little as possible: one thread, fixed answers, nothing kept. The path decides which. Slow
+ * streams get an event a second each, all at the same moment.
+ */
 final class LeanProvider implements AutoCloseable {
     static final int EVENTS = 128;
     static final int BIG = 1 << 20;
+    static final int SLOW_EVENTS = 15;
+
+    private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long TICK_MS = 100;
 
     private static final byte[] STREAMED = "/v1/chat".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COUNTED = "/v1/messages/count".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] SLOW = "/v1/responses".getBytes(StandardCharsets.US_ASCII);
     private static final int METHOD = "POST ".length();
 
     private static final ByteBuffer SMALL = sized(200);
@@ -32,6 +41,7 @@ final class LeanProvider implements AutoCloseable {
     private final ServerSocketChannel server;
     private final Selector selector;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 * 1024);
+    private long slowAt = System.nanoTime();
 
     LeanProvider() {
         try {
@@ -63,7 +73,11 @@ final class LeanProvider implements AutoCloseable {
     private void serve() {
         try {
             while (selector.isOpen()) {
-                selector.select();
+                selector.select(TICK_MS);
+                if (System.nanoTime() - slowAt > SLOW_NANOS) {
+                    slowAt = System.nanoTime();
+                    slow();
+                }
                 for (SelectionKey key : selector.selectedKeys()) {
                     if (key.isAcceptable()) {
                         accept();
@@ -75,6 +89,15 @@ final class LeanProvider implements AutoCloseable {
             }
         } catch (IOException | java.nio.channels.ClosedSelectorException e) {
             return;
+        }
+    }
+
+    private void slow() {
+        for (SelectionKey key : selector.keys()) {
+            if (key.attachment() instanceof Connection connection && connection.slowEvents > 0) {
+                connection.slowEvent();
+                serve(key, connection);
+            }
         }
     }
 
@@ -93,6 +116,7 @@ final class LeanProvider implements AutoCloseable {
             } else {
                 buffer.clear();
                 if (channel.read(buffer) < 0) {
+                    key.cancel();
                     channel.close();
                     return;
                 }
@@ -106,6 +130,7 @@ final class LeanProvider implements AutoCloseable {
                 key.interestOps(interest);
             }
         } catch (IOException gone) {
+            connection.slowEvents = 0;
             key.cancel();
         }
     }
@@ -115,6 +140,7 @@ final class LeanProvider implements AutoCloseable {
         final Wire wire = new Wire();
         private ByteBuffer now = ByteBuffer.allocate(0);
         private int events;
+        private int slowEvents;
 
         boolean answering() {
             return now.hasRemaining();
@@ -126,9 +152,16 @@ final class LeanProvider implements AutoCloseable {
                 events = EVENTS + 1;
             } else if (wire.startHas(METHOD, COUNTED)) {
                 now = LARGE.duplicate();
+            } else if (wire.startHas(METHOD, SLOW)) {
+                now = STREAM_HEAD.duplicate();
+                slowEvents = SLOW_EVENTS;
             } else {
                 now = SMALL.duplicate();
             }
+        }
+
+        void slowEvent() {
+            now = --slowEvents > 0 ? EVENT.duplicate() : STREAM_END.duplicate();
         }
 
         /** One write for each event, as a model says one token after the other. */

@@ -11,6 +11,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Closed-loop clients: each sends its next request when the answer to the last one has ended. One thread serves them all:
@@ -88,9 +89,68 @@ final class Load {
         return done;
     }
 
+    /**
+     * What became of streams that were all open at once.
+     *
+     * @param served those that came to their end
+     * @param longestSilenceMs the longest that one of them was without a byte
+     */
+    record Streams(int served, long longestSilenceMs) {}
+
+    /**
+     * Opens so many streams and reads each to its end; what fails is not served.
+     *
+     * @param open runs once, when they have been open for so many seconds
+     */
+    Streams streams(int connections, double seconds, Runnable open) {
+        int served = 0;
+        long silence = 0;
+        boolean told = false;
+        long begin = System.nanoTime();
+        try (Selector selector = Selector.open()) {
+            for (int i = 0; i < connections; i++) {
+                Connection connection = new Connection();
+                connection.channel.configureBlocking(false);
+                connection.channel.register(selector, SelectionKey.OP_READ, connection);
+                connection.send();
+            }
+            long heard = System.nanoTime();
+            while (!selector.keys().isEmpty() && System.nanoTime() - heard < PATIENCE.toNanos()) {
+                selector.select(100);
+                long now = System.nanoTime();
+                for (SelectionKey key : selector.selectedKeys()) {
+                    Connection connection = (Connection) key.attachment();
+                    heard = now;
+                    silence = Math.max(silence, now - connection.heard);
+                    connection.heard = now;
+                    try {
+                        if (connection.read()) {
+                            served++;
+                            key.channel().close();
+                        }
+                    } catch (IOException failed) {
+                        key.channel().close();
+                    }
+                }
+                selector.selectedKeys().clear();
+                if (!told && now - begin > seconds * 1e9) {
+                    told = true;
+                    open.run();
+                }
+            }
+            for (SelectionKey key : selector.keys()) {
+                key.channel().close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new Streams(served, TimeUnit.NANOSECONDS.toMillis(silence));
+    }
+
     private final class Connection implements AutoCloseable {
         private final SocketChannel channel;
         private final Wire wire = new Wire();
+        private long heard = System.nanoTime();
 
         Connection() throws IOException {
             channel = SocketChannel.open(server);

@@ -16,7 +16,10 @@ import org.nemorelay.it.Relay;
 import org.nemorelay.it.SystemFolder;
 import org.nemorelay.it.User;
 
-/** Measures and writes the report to the file that the only argument names. */
+/**
+ * {@code Main report FILE} measures everything and writes the report; {@code Main memory MINUTES FILE} loads one daemon and
+ * its worker for so long and writes what became of their memory.
+ */
 public final class Main {
     private static final String NO_PLUGINS = "version = 1\n";
 
@@ -34,8 +37,10 @@ public final class Main {
         Path folder = Files.createTempDirectory("nemo-relay-bench");
         try (MockProvider provider = new MockProvider();
                 LeanProvider lean = new LeanProvider()) {
-            String report = new Main(folder, provider, lean).measure();
-            Files.writeString(Path.of(arguments[0]), report);
+            Main main = new Main(folder, provider, lean);
+            String report =
+                    arguments[0].equals("memory") ? main.memory(Integer.parseInt(arguments[1])) : main.measure();
+            Files.writeString(Path.of(arguments[arguments.length - 1]), report);
             System.out.println(report);
         } finally {
             new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
@@ -43,44 +48,75 @@ public final class Main {
     }
 
     private String measure() throws IOException, InterruptedException {
-        Path tree = Distribution.privateTree(folder.resolve("tree"), toml(), NO_PLUGINS);
-        Subject ours = new Subject("ours", tree.resolve("bin/nemo-relay"), UnaryOperator.identity());
+        Subject ours = ours();
         Optional<Subject> other = other();
         double nothing = Samples.take(2, 11, StartBench::nothing).median();
-        Report.Figures figures = new Report.Figures(nothing, start(ours), new LinkedHashMap<>(), new LinkedHashMap<>());
+        Report.Figures figures = new Report.Figures(
+                nothing, start(ours), new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
         figures.ways().put("direct", RequestBench.run(lean.port(), "", List.of()));
-        requests(ours, figures.ways());
+        requests(ours, figures);
         if (other.isPresent()) {
             figures.other().putAll(start(other.get()));
-            requests(other.get(), figures.ways());
+            requests(other.get(), figures);
         }
         return Report.markdown(figures);
+    }
+
+    private String memory(int minutes) {
+        Subject ours = ours();
+        User user = user(ours);
+        try (Relay relay = relay(ours, user);
+                McpSession session = worker(ours, user, relay)) {
+            String report = MemoryBench.run(
+                    relay.port(), user.header() + "\r\n", relay.process().pid(), StartBench.worker(relay), minutes);
+            session.end();
+            return report;
+        }
+    }
+
+    private Subject ours() {
+        Path tree = Distribution.privateTree(folder.resolve("tree"), toml(), NO_PLUGINS);
+        return new Subject("ours", tree.resolve("bin/nemo-relay"), UnaryOperator.identity());
     }
 
     private Map<String, Double> start(Subject subject) {
         return new StartBench(subject, user(subject), provider).run();
     }
 
-    private void requests(Subject subject, Map<String, Map<String, Double>> ways) {
+    private void requests(Subject subject, Report.Figures figures) {
         User user = user(subject);
-        Proc.Spec environment = Proc.spec()
-                .env("NEMO_RELAY_ANTHROPIC_BASE_URL", lean.origin())
-                .env("NEMO_RELAY_OPENAI_BASE_URL", lean.origin() + "/v1");
-        try (Relay relay = Relay.start(user, subject.executable(), environment)) {
+        try (Relay relay = relay(subject, user)) {
             long daemon = relay.process().pid();
-            ways.put(subject.name() + ", pass-through", RequestBench.run(relay.port(), "", List.of(daemon)));
-            Proc.Spec mcp = user.withToken(
-                    subject.executable().toString(), "daemon", "mcp", "--daemon-address", relay.address());
-            try (McpSession session = McpSession.start(subject.around().apply(mcp))) {
-                session.initialize();
-                relay.awaitReadyWorker();
+            figures.ways().put(subject.name() + ", pass-through", RequestBench.run(relay.port(), "", List.of(daemon)));
+            try (McpSession session = worker(subject, user, relay)) {
                 long worker = StartBench.worker(relay);
-                ways.put(
-                        subject.name() + ", through the worker",
-                        RequestBench.run(relay.port(), user.header() + "\r\n", List.of(daemon, worker)));
+                String header = user.header() + "\r\n";
+                figures.ways()
+                        .put(
+                                subject.name() + ", through the worker",
+                                RequestBench.run(relay.port(), header, List.of(daemon, worker)));
+                figures.slow().put(subject.name(), RequestBench.slowStreams(relay.port(), header, daemon, worker));
                 session.end();
             }
         }
+    }
+
+    private Relay relay(Subject subject, User user) {
+        return Relay.start(
+                user,
+                subject.executable(),
+                Proc.spec()
+                        .env("NEMO_RELAY_ANTHROPIC_BASE_URL", lean.origin())
+                        .env("NEMO_RELAY_OPENAI_BASE_URL", lean.origin() + "/v1"));
+    }
+
+    private static McpSession worker(Subject subject, User user, Relay relay) {
+        Proc.Spec mcp =
+                user.withToken(subject.executable().toString(), "daemon", "mcp", "--daemon-address", relay.address());
+        McpSession session = McpSession.start(subject.around().apply(mcp));
+        session.initialize();
+        relay.awaitReadyWorker();
+        return session;
     }
 
     private User user(Subject subject) {

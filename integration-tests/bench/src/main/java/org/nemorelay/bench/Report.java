@@ -29,12 +29,14 @@ final class Report {
      * @param ours start figures
      * @param other start figures of the second implementation, empty where none was measured
      * @param ways request figures by way
+     * @param slow what a thousand slow streams cost, by implementation
      */
     record Figures(
             double nothing,
             Map<String, Double> ours,
             Map<String, Double> other,
-            Map<String, Map<String, Double>> ways) {}
+            Map<String, Map<String, Double>> ways,
+            Map<String, Map<String, Double>> slow) {}
 
     private Report() {}
 
@@ -58,6 +60,7 @@ final class Report {
         if (figures.ways().containsKey("other" + WORKER)) {
             ratios(figures.ways(), out);
         }
+        slow(figures.slow(), out);
         return out.toString();
     }
 
@@ -99,6 +102,25 @@ final class Report {
         ratio(ways, out, "CPU per request, us", "", "≤ 0.5");
         ratio(ways, out, "streams of 128 events/s, 16 at once", "≥ 0.95", "≥ 3.0");
         ratio(ways, out, "answers of 1 MiB/s, 8 at once", "", "≥ 1.2");
+    }
+
+    private static void slow(Map<String, Map<String, Double>> slow, StringBuilder out) {
+        out.append("\n## A thousand slow streams\n\n");
+        out.append(
+                "One event a second each, all through one worker that has served the requests above; memory is what the\n");
+        out.append(
+                "resident size of a process grew by. At most 32 KiB each in either process, and none may stall.\n\n");
+        out.append("| figure |");
+        slow.keySet().forEach(name -> out.append(' ').append(name).append(" |"));
+        out.append("\n|---|").append("---:|".repeat(slow.size())).append('\n');
+        for (String name : slow.get("ours").keySet()) {
+            out.append("| ").append(name).append(" |");
+            slow.values()
+                    .forEach(figures -> out.append(' ')
+                            .append(figures.containsKey(name) ? number(figures.get(name)) : "none open")
+                            .append(" |"));
+            out.append('\n');
+        }
     }
 
     private static void added(
@@ -156,7 +178,7 @@ final class Report {
         return value < 100 ? String.format(Locale.ROOT, "%.1f", value) : String.format(Locale.ROOT, "%,.0f", value);
     }
 
-    private static String machine() throws IOException {
+    static String machine() throws IOException {
         String model = Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
                 .filter(line -> line.startsWith("model name"))
                 .map(line -> line.substring(line.indexOf(':') + 1).strip())

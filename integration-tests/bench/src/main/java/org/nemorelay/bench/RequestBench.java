@@ -16,6 +16,8 @@ final class RequestBench {
     private static final int CONNECTIONS = 64;
     private static final int STREAMS = 16;
     private static final int LARGE = 8;
+    private static final int SLOW_STREAMS = 1_000;
+    private static final double SLOW_SECONDS = 8;
     private static final double WARM_SECONDS = 6;
     private static final double SECONDS = 5;
     private static final double TICKS_PER_SECOND = 100;
@@ -47,6 +49,23 @@ final class RequestBench {
         Load large = new Load(port, "/v1/messages/count_tokens", header);
         large.exchanges(LARGE, 3);
         figures.put("answers of 1 MiB/s, 8 at once", large.exchanges(LARGE, SECONDS) / SECONDS);
+        return figures;
+    }
+
+    /**
+     * A thousand streams of one event a second, open at once through a worker that has served before: what each costs
+     * either process, and whether one of them is forgotten.
+     */
+    static Map<String, Double> slowStreams(int port, String header, long daemon, long worker) {
+        Map<String, Double> figures = new LinkedHashMap<>();
+        double daemonBefore = Memory.resident(daemon);
+        double workerBefore = Memory.resident(worker);
+        Load.Streams streams = new Load(port, "/v1/responses", header).streams(SLOW_STREAMS, SLOW_SECONDS, () -> {
+            figures.put("KiB each in the daemon", (Memory.resident(daemon) - daemonBefore) * 1024 / SLOW_STREAMS);
+            figures.put("KiB each in the worker", (Memory.resident(worker) - workerBefore) * 1024 / SLOW_STREAMS);
+        });
+        figures.put("of 1,000 came to their end", (double) streams.served());
+        figures.put("longest silence of one, s", streams.longestSilenceMs() / 1e3);
         return figures;
     }
 
