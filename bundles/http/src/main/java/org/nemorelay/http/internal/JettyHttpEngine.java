@@ -43,6 +43,7 @@ import org.nemorelay.identity.ServerTls;
 import org.nemorelay.identity.TrustedAuthorities;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.TimeScale;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -63,6 +64,8 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, MIN_THREADS);
     private final Scheduler scheduler = new ScheduledExecutorScheduler("http-timer", true);
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
+    private final TimeScale scale;
+    private final Duration poolIdle;
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
     private final Https https;
@@ -76,6 +79,8 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
     /** Outside the framework. */
     public JettyHttpEngine(Map<String, String> environment) {
+        scale = TimeScale.of(environment);
+        poolIdle = Duration.ofMillis(scale.ms(UpstreamClient.POOL_IDLE_MS));
         https = new Https(() -> {
             SslContextFactory.Client tls = new StrictTls();
             TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
@@ -86,11 +91,11 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         threads.setDaemon(true);
         HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared));
         overHttp1.setInitializeConnections(false);
-        http1 = client(overHttp1, UpstreamClient.NO_CAP, UpstreamClient.POOL_IDLE);
+        http1 = client(overHttp1, UpstreamClient.NO_CAP, poolIdle);
         HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector(this::shared)));
         overHttp2.setConnectionPoolFactory(
                 destination -> new MultiplexConnectionPool(destination, H2_CONNECTIONS, H2_STREAMS));
-        h2c = client(overHttp2, H2_CONNECTIONS, UpstreamClient.POOL_IDLE);
+        h2c = client(overHttp2, H2_CONNECTIONS, poolIdle);
         try {
             threads.start();
             scheduler.start();
@@ -145,8 +150,8 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
     private HttpListener listen(
             String host, int port, Optional<ServerTls> identity, Function<Server, Handler> handlers) {
-        JettyListener listener =
-                new JettyListener(host, port, identity, handlers, threads, scheduler, buffers, listeners::remove);
+        JettyListener listener = new JettyListener(
+                host, port, identity, handlers, threads, scheduler, buffers, scale, listeners::remove);
         listeners.add(listener);
         return listener;
     }
@@ -279,7 +284,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                 // Of its own: a handshake takes long, and nobody else's bytes should wait for it.
                 UpstreamConnector connector = connector(Optional::empty);
                 UpstreamClient made = client(
-                        new SecureTransport(connector, http2(connector)),
+                        new SecureTransport(connector, http2(connector), poolIdle),
                         UpstreamClient.NO_CAP,
                         UpstreamClient.CONNECT_TIMEOUT);
                 made.setSslContextFactory(tls);

@@ -35,6 +35,7 @@ import org.nemorelay.http.HttpListener;
 import org.nemorelay.identity.ServerTls;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.TimeScale;
 
 /** One connector, cleartext or TLS, with its own Jetty server over the engine's threads. */
 final class JettyListener implements HttpListener {
@@ -56,6 +57,7 @@ final class JettyListener implements HttpListener {
             ThreadPool threads,
             Scheduler scheduler,
             ByteBufferPool buffers,
+            TimeScale scale,
             Consumer<JettyListener> closed) {
         this.closed = closed;
         server = new Server(threads, scheduler, buffers);
@@ -84,6 +86,7 @@ final class JettyListener implements HttpListener {
         http2.setRateControlFactory(new RateControl.Factory() {});
         connector = new RelayConnector(
                 server,
+                scale,
                 identity.map(tls -> SecureConnections.factories(tls, scheduler, http1, http2))
                         .orElseGet(() -> new ConnectionFactory[] {http1, http2}));
         connector.setHost(host);

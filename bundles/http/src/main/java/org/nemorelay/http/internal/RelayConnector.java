@@ -17,6 +17,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.TryExecutor;
+import org.nemorelay.protocol.TimeScale;
 
 /**
  * One selector that accepts too, over {@link WatchedEndPoint}s, and that serves {@link UpstreamConnector}s as well: a
@@ -27,12 +28,12 @@ final class RelayConnector extends ServerConnector {
     /** Between requests; a request under way is never timed out. */
     private static final long KEEP_ALIVE_MS = 300_000;
 
-    RelayConnector(Server server, ConnectionFactory... protocols) {
+    RelayConnector(Server server, TimeScale scale, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
         super(server, new SameThread(server.getThreadPool()), null, null, 0, 1, protocols);
         setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
-        setIdleTimeout(KEEP_ALIVE_MS);
+        setIdleTimeout(scale.ms(KEEP_ALIVE_MS));
     }
 
     @Override

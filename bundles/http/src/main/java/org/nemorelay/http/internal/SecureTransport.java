@@ -1,6 +1,7 @@
 package org.nemorelay.http.internal;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 import org.eclipse.jetty.client.Destination;
 import org.eclipse.jetty.client.Origin;
@@ -19,8 +20,12 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
  * handshake instead of one each, and what it costs big bodies on a fast link is no matter on the way to a provider.
  */
 final class SecureTransport extends HttpClientTransportDynamic {
-    SecureTransport(UpstreamConnector connector, HTTP2Client http2) {
+    private final Duration poolIdle;
+
+    /** @param poolIdle how long an unused connection is kept */
+    SecureTransport(UpstreamConnector connector, HTTP2Client http2, Duration poolIdle) {
         super(connector, new ClientConnectionFactoryOverHTTP2.HTTP2(http2), HttpClientConnectionFactory.HTTP11);
+        this.poolIdle = poolIdle;
     }
 
     /** One with a root of its own has that as its tag. */
@@ -43,7 +48,7 @@ final class SecureTransport extends HttpClientTransportDynamic {
         // A server that negotiates nothing speaks HTTP/1.1; Jetty would take the protocol offered first.
         context.putIfAbsent(ClientConnector.APPLICATION_PROTOCOL_CONTEXT_KEY, "http/1.1");
         // Until here the time to connect was the limit.
-        endPoint.setIdleTimeout(UpstreamClient.POOL_IDLE.toMillis());
+        endPoint.setIdleTimeout(poolIdle.toMillis());
         return super.newConnection(endPoint, context);
     }
 }

@@ -16,7 +16,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
 @SuppressWarnings("try") // HttpClient.close() is declared so.
 final class UpstreamClient extends HttpClient {
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
-    static final Duration POOL_IDLE = Duration.ofSeconds(120);
+    /** How long an unused connection is kept. */
+    static final long POOL_IDLE_MS = 120_000;
     /** Workers of other machines come and go, each with an address of its own. */
     private static final Duration DESTINATION_IDLE = Duration.ofMinutes(10);
 

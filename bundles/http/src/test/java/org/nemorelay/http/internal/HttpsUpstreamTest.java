@@ -100,7 +100,7 @@ final class HttpsUpstreamTest {
         byte[] body = new byte[300_000];
         new Random(1).nextBytes(body);
         AtomicReference<Request> seen = new AtomicReference<>();
-        try (Http2Provider provider = new Http2Provider(new Handler.Abstract.NonBlocking() {
+        try (Http2Provider provider = new Http2Provider(certificates, new Handler.Abstract.NonBlocking() {
                     @Override
                     public boolean handle(Request request, Response response, Callback callback) {
                         seen.set(request);
@@ -142,7 +142,7 @@ final class HttpsUpstreamTest {
     @Test
     void firstBytesAndCancellationPassOverHttp2() throws Exception {
         CountDownLatch cancelled = new CountDownLatch(1);
-        try (Http2Provider provider = new Http2Provider(new Handler.Abstract.NonBlocking() {
+        try (Http2Provider provider = new Http2Provider(certificates, new Handler.Abstract.NonBlocking() {
                     @Override
                     public boolean handle(Request request, Response response, Callback callback) {
                         request.addFailureListener(failure -> cancelled.countDown());
@@ -162,7 +162,7 @@ final class HttpsUpstreamTest {
 
     @Test
     void manyRequestsAtOnce() throws Exception {
-        try (Http2Provider provider = new Http2Provider(new Handler.Abstract.NonBlocking() {
+        try (Http2Provider provider = new Http2Provider(certificates, new Handler.Abstract.NonBlocking() {
                     @Override
                     public boolean handle(Request request, Response response, Callback callback) {
                         Content.copy(request, response, callback);
@@ -192,12 +192,12 @@ final class HttpsUpstreamTest {
     }
 
     /** HTTP/2 and nothing else. */
-    private static final class Http2Provider implements AutoCloseable {
+    static final class Http2Provider implements AutoCloseable {
         final AtomicInteger connections = new AtomicInteger();
         private final Server server = new Server();
         private final ServerConnector connector;
 
-        Http2Provider(Handler handler) throws Exception {
+        Http2Provider(TestCertificates certificates, Handler handler) throws Exception {
             SslContextFactory.Server tls = new SslContextFactory.Server() {
                 @Override
                 public void customize(SSLEngine engine) {

@@ -30,7 +30,7 @@ final class Relay implements AutoCloseable {
         this(HttpEngine.create(Map.of()), true, origin, protocol, options);
     }
 
-    /** Towards TLS, with what this environment says about trust. */
+    /** With what this environment says about trust and time. */
     Relay(String origin, Map<String, String> environment) {
         this(HttpEngine.create(environment), true, origin, WireProtocol.HTTP_1_1, destination -> destination);
     }
