@@ -9,14 +9,16 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.nemorelay.carriers.Carriers;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.seams.AbsentException;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.Seam;
@@ -32,13 +34,21 @@ final class Switch implements Carriers {
     /** How long a carrier that goes is asked to wait for what it still runs. */
     private static final Duration LAST = Duration.ofSeconds(10);
 
+    /** How long a carrier that is wanted may take to connect while the one in use is connected. */
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+
+    /** For interest to spread between two ends of one network. */
+    private static final Duration SPREAD = Duration.ofSeconds(2);
+
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
     private record Retiring(Carrier carrier, CompletableFuture<Void> drained) {}
 
     private static final Set<Seam> BUS = Set.of(Seam.FAN_OUT, Seam.QUEUES, Seam.CONTROL, Seam.AGENT_RPC);
 
     private final Facades facades;
     private final Faults faults;
-    private final ExecutorService switching = Executors.newSingleThreadExecutor(
+    private final ScheduledExecutorService switching = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("carriers-switch").factory());
     /** Held by whatever moves; the fields below change only under it. */
     private final ReentrantLock moving = new ReentrantLock();
@@ -49,6 +59,7 @@ final class Switch implements Carriers {
     private volatile String dialler;
     private volatile long switches;
     private volatile Optional<String> failure = Optional.empty();
+    private volatile boolean retrying;
 
     /** @param dialler the carrier for dialling and staging where the wanted one serves neither */
     Switch(Facades facades, String wanted, String dialler, Faults faults) {
@@ -82,6 +93,7 @@ final class Switch implements Carriers {
             if (facades.bus().current().filter(now -> now == carrier).isPresent()) {
                 facades.bus().set(Optional.empty());
                 facades.abandon(carrier);
+                facades.bus().awaitLeases(carrier, BEGUN);
                 faults.warn(
                         "carrier " + carrier.name(),
                         "is gone, and there is no other of this name: calls fail until there is");
@@ -119,10 +131,28 @@ final class Switch implements Carriers {
             moveCalls(facades.dial(), Seam.DIAL);
             moveCalls(facades.staging(), Seam.STAGING);
         } catch (RuntimeException e) {
-            failure = Optional.of(e.getMessage());
-            faults.warn("switch to carrier " + wanted, "refused, all stays as it was: " + e.getMessage());
+            Optional<String> why = Optional.of(e.getMessage());
+            if (!why.equals(failure)) {
+                faults.warn("switch to carrier " + wanted, "refused, all stays as it was: " + e.getMessage());
+            }
+            failure = why;
+            retryLater();
         } finally {
             moving.unlock();
+        }
+    }
+
+    /** What was refused may be granted later: a link comes up, a permission is given. */
+    private void retryLater() {
+        if (!retrying && !switching.isShutdown()) {
+            retrying = true;
+            switching.schedule(
+                    () -> {
+                        retrying = false;
+                        reconcile();
+                    },
+                    RETRY.toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
     }
 
@@ -147,7 +177,17 @@ final class Switch implements Carriers {
         }
         // Back to a carrier that was just left: what stood there must be gone, or it would hear everything twice.
         retiring.stream().filter(last -> last.carrier() == next).forEach(last -> await(last, FLUSH));
+        if (previous.filter(Carrier::connected).isPresent()) {
+            requireConnected(next);
+        }
         lane.standing().arrive(next);
+        if (previous.isPresent() && !Passage.await(previous.get(), next, SPREAD)) {
+            faults.warn(
+                    "switch to carrier " + next.name(),
+                    "within " + SPREAD + " nothing came to it from carrier "
+                            + previous.get().name() + ", though both are attached to "
+                            + next.network().orElse(""));
+        }
         facades.begin(next);
         lane.set(Optional.of(next));
         switches++;
@@ -159,6 +199,16 @@ final class Switch implements Carriers {
         facades.finish(previous.get(), FLUSH);
         lane.awaitLeases(previous.get(), BEGUN);
         retire(lane, previous.get());
+    }
+
+    private void requireConnected(Carrier next) {
+        long end = System.nanoTime() + CONNECT.toNanos();
+        while (!next.connected()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AbsentException("carrier " + next.name() + " has no connection");
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
     }
 
     /** Takes everything off the carrier now and lets what it began finish by itself. */

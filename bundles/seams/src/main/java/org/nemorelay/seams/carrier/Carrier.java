@@ -1,5 +1,6 @@
 package org.nemorelay.seams.carrier;
 
+import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.NotServedException;
@@ -38,6 +39,14 @@ public interface Carrier extends ControlServers {
 
     /** Whether this process's own link is up. Never evidence about a node. */
     boolean connected();
+
+    /**
+     * What this end is attached to: where two ends name the same, messages go from one to the other, though interest may
+     * take its time to spread. Empty when nobody else is attached, or it is not known.
+     */
+    default Optional<String> network() {
+        return Optional.empty();
+    }
 
     default Broadcaster broadcaster() {
         throw lacks(Seam.FAN_OUT);

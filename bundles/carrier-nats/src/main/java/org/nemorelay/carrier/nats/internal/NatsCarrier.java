@@ -1,6 +1,7 @@
 package org.nemorelay.carrier.nats.internal;
 
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.WorkConsumer;
@@ -77,6 +78,11 @@ public final class NatsCarrier implements Carrier {
     @Override
     public boolean connected() {
         return link.connected();
+    }
+
+    @Override
+    public Optional<String> network() {
+        return link.network();
     }
 
     @Override
