@@ -144,6 +144,18 @@ public final class NatsServer implements AutoCloseable {
         return "nats://127.0.0.1:" + port;
     }
 
+    /** How many clients are connected, as the kernel sees it. */
+    public long connections() {
+        String local = String.format(":%04X", port);
+        try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
+            return lines.map(line -> line.strip().split("\\s+"))
+                    .filter(columns -> columns[1].endsWith(local) && columns[3].equals("01"))
+                    .count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     public String log() {
         try {
             return Files.readString(folder.resolve("log"), StandardCharsets.UTF_8);

@@ -176,6 +176,24 @@ public abstract class QueueConformance extends Conformance {
     }
 
     @Test
+    void drainRunsWhatHasArrivedAlsoWhereEachHasItsThread() {
+        needs(Capability.OWN_DELIVERY_THREADS);
+        for (int limit : new int[] {0, 3}) {
+            for (int round = 0; round < 20; round++) {
+                int before = runs();
+                Subscription subscription =
+                        consume(WorkKind.AGENT_RUN, limit, (context, payload, events) -> ran(payload));
+                for (int i = 0; i < 10; i++) {
+                    enqueue(WorkKind.AGENT_RUN, "u" + i);
+                }
+                rig().here().workQueue().flush(Duration.ofSeconds(5));
+                subscription.drain();
+                assertEquals(10, runs() - before);
+            }
+        }
+    }
+
+    @Test
     void aUnitThatCannotBeServedIsLoggedAndNotRepeated() {
         for (int limit : new int[] {1, 0}) {
             runs.clear();

@@ -17,9 +17,14 @@ public final class InFlight {
     }
 
     /** Counts the calling thread in; false once closed. */
-    public synchronized boolean enter() {
+    public boolean enter() {
+        return enter(Thread.currentThread());
+    }
+
+    /** Counts a thread in before it is started, so that a closer cannot come in between; false once closed. */
+    public synchronized boolean enter(Thread handler) {
         if (!closed) {
-            running.merge(Thread.currentThread(), 1, Integer::sum);
+            running.merge(handler, 1, Integer::sum);
         }
         return !closed;
     }

@@ -46,17 +46,17 @@ public final class VerbServing {
      * @param answer gets the outcome of a request that was served, once
      */
     public void serve(byte[] body, String delivery, Consumer<Outcome> answer) {
-        if (serial) {
+        if (!serial) {
+            Thread runner = Thread.ofVirtual().name(where).unstarted(() -> run(body, delivery, answer));
+            if (running.enter(runner)) {
+                runner.start();
+            }
+        } else if (running.enter()) {
             run(body, delivery, answer);
-        } else {
-            Thread.ofVirtual().name(where).start(() -> run(body, delivery, answer));
         }
     }
 
     private void run(byte[] body, String delivery, Consumer<Outcome> answer) {
-        if (!running.enter()) {
-            return;
-        }
         try {
             Outcome outcome = handler.handle(Context.background(), body, progress);
             switch (outcome) {

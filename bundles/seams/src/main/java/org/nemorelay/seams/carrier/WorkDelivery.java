@@ -45,7 +45,12 @@ public final class WorkDelivery {
         if (maxInFlight == 1) {
             inline(payload, delivery);
         } else if (maxInFlight <= 0 || takeSlot(delivery)) {
-            Thread.ofVirtual().name(where).start(() -> apart(payload, delivery));
+            Thread runner = Thread.ofVirtual().name(where).unstarted(() -> apart(payload, delivery));
+            if (running.enter(runner)) {
+                runner.start();
+            } else {
+                giveSlot();
+            }
         }
     }
 
@@ -78,24 +83,22 @@ public final class WorkDelivery {
 
     private void apart(byte[] payload, String delivery) {
         try {
-            if (!running.enter()) {
-                return;
-            }
-            try {
-                handler.handle(context, payload, events);
-            } catch (Throwable thrown) {
-                if (Faults.meant(thrown)) {
-                    faults.refused(where, delivery, thrown);
-                } else {
-                    faults.caught(where, delivery, thrown);
-                }
-            } finally {
-                running.leave();
+            handler.handle(context, payload, events);
+        } catch (Throwable thrown) {
+            if (Faults.meant(thrown)) {
+                faults.refused(where, delivery, thrown);
+            } else {
+                faults.caught(where, delivery, thrown);
             }
         } finally {
-            if (maxInFlight > 1) {
-                slots.give();
-            }
+            running.leave();
+            giveSlot();
+        }
+    }
+
+    private void giveSlot() {
+        if (maxInFlight > 1) {
+            slots.give();
         }
     }
 

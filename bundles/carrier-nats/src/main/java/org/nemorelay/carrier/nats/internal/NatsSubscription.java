@@ -27,6 +27,12 @@ final class NatsSubscription implements Subscription {
         DROPPED
     }
 
+    /**
+     * How often, a millisecond apart, a drained subscription is asked again: a server that was just handing over a message
+     * may do so behind its confirmation.
+     */
+    private static final int LATE_POLLS = 10;
+
     /** The client library's word for waiting until there is something. */
     private static final Duration FOREVER = Duration.ZERO;
 
@@ -119,8 +125,15 @@ final class NatsSubscription implements Subscription {
     /** Until the source has ended: with its connection, by a drain, or because it was unsubscribed. */
     private void take(io.nats.client.Subscription from) throws InterruptedException {
         try {
-            for (Message next = from.nextMessage(FOREVER); next != null; next = from.nextMessage(FOREVER)) {
-                hand(next);
+            for (int quiet = 0; quiet < LATE_POLLS; ) {
+                Message next = from.nextMessage(FOREVER);
+                if (next != null) {
+                    quiet = 0;
+                    hand(next);
+                } else {
+                    quiet++;
+                    Thread.sleep(1);
+                }
             }
         } catch (IllegalStateException inactive) {
             // Nothing more comes from this one.
