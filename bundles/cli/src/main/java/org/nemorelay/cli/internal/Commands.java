@@ -320,6 +320,13 @@ public final class Commands {
         if (last.commandSpec().name().equals(HELP)) {
             path.removeLast();
             path.addAll(last.unmatched());
+            CommandLine asked = line;
+            for (String word : path) {
+                asked = asked.getSubcommands().get(word);
+                if (asked == null) {
+                    throw refused("unrecognized subcommand '" + word + "'");
+                }
+            }
             path.add("--help");
             return parse(path.toArray(String[]::new));
         }

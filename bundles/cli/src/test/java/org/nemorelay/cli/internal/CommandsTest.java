@@ -63,6 +63,8 @@ class CommandsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     nope                                                   | unexpected argument 'nope' found
+                    help nope                                              | unrecognized subcommand 'nope'
+                    daemon help token nope                                 | unrecognized subcommand 'nope'
                     daemon --nope                                          | unexpected argument '--nope' found
                     daemon --log-level info                                | unexpected argument '--log-level' found
                     daemon --bind 1.2.3.4                                  | invalid value '1.2.3.4' for '--bind <IP>': bind address must be 127.0.0.1 or 0.0.0.0

@@ -64,7 +64,7 @@ final class Schema {
                                     "openai_auth_header", new Leaf(HEADER),
                                     "anthropic_base_url", new Leaf(BASE_URL),
                                     "anthropic_auth_header", new Leaf(HEADER),
-                                    "chatgpt_codex_base_url", new Leaf(CODEX_URL),
+                                    "chatgpt_codex_base_url", new Leaf(BASE_URL),
                                     "response_timeout_secs", new Leaf(UNSIGNED))),
                     "gateway",
                     new Section(

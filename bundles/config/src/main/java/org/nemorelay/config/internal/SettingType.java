@@ -18,8 +18,7 @@ enum SettingType {
     UNSIGNED("an integer of 0 or more"),
     QUEUE("an integer from 1 through 8192"),
     RETAINED("an integer from 1 through 9"),
-    BASE_URL("an absolute http or https URL without credentials, query or fragment"),
-    CODEX_URL("an absolute https URL (http on loopback only) without credentials, query or fragment"),
+    BASE_URL("an absolute https URL (http on loopback only) without credentials, query or fragment"),
     HEADER("a non-empty header value of printable ASCII"),
     LEVEL("\"error\", \"warn\", \"info\", \"debug\" or \"trace\""),
     FORMAT("\"human\" or \"jsonl\"");
@@ -67,7 +66,7 @@ enum SettingType {
             case UNSIGNED -> integer(scalar, 0, Long.MAX_VALUE);
             case QUEUE -> integer(scalar, 1, 8_192);
             case RETAINED -> integer(scalar, 1, 9);
-            case TEXT, PATH, BIND, BASE_URL, CODEX_URL, HEADER, LEVEL, FORMAT ->
+            case TEXT, PATH, BIND, BASE_URL, HEADER, LEVEL, FORMAT ->
                 scalar instanceof String text ? string(text.strip()) : Optional.empty();
         };
     }
@@ -79,8 +78,7 @@ enum SettingType {
     private Optional<Object> string(String text) {
         boolean accepted = switch (this) {
             case BIND -> text.equals("127.0.0.1") || text.equals("0.0.0.0");
-            case BASE_URL -> baseUrl(text).isPresent();
-            case CODEX_URL ->
+            case BASE_URL ->
                 baseUrl(text)
                         .filter(url -> url.getScheme().equalsIgnoreCase("https") || loopback(url.getHost()))
                         .isPresent();

@@ -161,7 +161,7 @@ class RoleConfigurationTest {
                     NEMO_RELAY_DAEMON_MAX_TOKENS_PER_IDENTITY | 65          | an integer from 1 through 64
                     NEMO_RELAY_DAEMON_MAX_TOKENS_PER_IDENTITY | ''          | an integer from 1 through 64
                     NEMO_RELAY_MAX_HOOK_PAYLOAD_BYTES         | 0           | a positive integer
-                    NEMO_RELAY_ANTHROPIC_BASE_URL             | ftp://a     | an absolute http or https URL without credentials, query or fragment
+                    NEMO_RELAY_ANTHROPIC_BASE_URL             | ftp://a     | an absolute https URL (http on loopback only) without credentials, query or fragment
                     NEMO_RELAY_OPENAI_AUTH_HEADER             | ''          | a non-empty header value of printable ASCII
                     """)
     void badVariablesAreNamed(String variable, String text, String expected) {

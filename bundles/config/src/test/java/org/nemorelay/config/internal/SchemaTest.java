@@ -26,9 +26,10 @@ class SchemaTest {
                     [upstream]\\nopenai_base_ur = "x"                  | config.toml:2:1: [upstream] "openai_base_ur" is not a known key; known: anthropic_auth_header, anthropic_base_url, chatgpt_codex_base_url, openai_auth_header, openai_base_url, response_timeout_secs
                     [upstream]\\nresponse_timeout_secs = -1            | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more
                     [upstream]\\nresponse_timeout_secs = "5"           | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more
-                    [upstream]\\nopenai_base_url = 5                   | config.toml:2:1: [upstream] openai_base_url must be an absolute http or https URL without credentials, query or fragment
-                    [upstream]\\n\\nopenai_base_url = "example.com"    | config.toml:3:1: [upstream] openai_base_url must be an absolute http or https URL without credentials, query or fragment
-                    [upstream]\\nanthropic_base_url = "http://u:p@h"   | config.toml:2:1: [upstream] anthropic_base_url must be an absolute http or https URL without credentials, query or fragment
+                    [upstream]\\nopenai_base_url = 5                   | config.toml:2:1: [upstream] openai_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
+                    [upstream]\\n\\nopenai_base_url = "example.com"    | config.toml:3:1: [upstream] openai_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
+                    [upstream]\\nanthropic_base_url = "http://u:p@h"   | config.toml:2:1: [upstream] anthropic_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
+                    [upstream]\\nopenai_base_url = "http://10.0.0.1:80"   | config.toml:2:1: [upstream] openai_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
                     [upstream]\\nchatgpt_codex_base_url = "http://a.b" | config.toml:2:1: [upstream] chatgpt_codex_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment
                     [upstream]\\nopenai_auth_header = "a\\u0007b"      | config.toml:2:1: [upstream] openai_auth_header must be a non-empty header value of printable ASCII
                     upstream = 1                                       | config.toml:1:1: [upstream] must be a table, it is an integer
