@@ -18,7 +18,7 @@ import org.nemorelay.plugin.api.Event;
  * A file of ATOF lines. Each event is one write, so that a reader of the file, or another worker that appends to it,
  * meets whole lines. The first failure ends the file; later events pass it by. Not safe for several threads.
  */
-final class AtofFile {
+final class AtofFile implements Sink {
     private final Path path;
     private final FileChannel channel;
     private IOException failure;
@@ -48,12 +48,13 @@ final class AtofFile {
     }
 
     /** Why the file takes no more events. */
-    Optional<IOException> failure() {
+    @Override
+    public Optional<IOException> failure() {
         return Optional.ofNullable(failure);
     }
 
-    /** Writes one line; throws for the event at which writing failed and for no later one. */
-    void write(Event event) throws IOException {
+    @Override
+    public void write(Event event) throws IOException {
         if (failure != null) {
             return;
         }
@@ -78,7 +79,8 @@ final class AtofFile {
         }
     }
 
-    void close() {
+    @Override
+    public void close() {
         try {
             channel.close();
         } catch (IOException e) {

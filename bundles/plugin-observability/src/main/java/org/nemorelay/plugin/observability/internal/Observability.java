@@ -16,8 +16,8 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
 
 /**
- * The {@code observability} component of plugins.toml (plugins.md 2.4): its {@code atof} section, written to files. What
- * the section may hold beyond that is refused by name, not skipped. Threading: activation on any thread, then as
+ * The {@code observability} component of plugins.toml (plugins.md 2.4): ATOF lines to files and over HTTP, traces over OTLP.
+ * What the sections may hold beyond that is refused by name, not skipped. Threading: activation on any thread, then as
  * {@link EventSubscriber} says.
  */
 @PluginKind(value = Observability.KIND, observer = true)
@@ -30,23 +30,23 @@ public final class Observability implements EventSubscriber {
     private static final long CONFIG_VERSION = 4;
     private static final String DEFAULT_FILENAME = "nemo-relay-events-%Y-%m-%d-%H.%M.%S.jsonl";
 
-    private final List<AtofFile> files;
+    private final List<Sink> sinks;
 
     @Activate
     public Observability(Map<String, ?> properties) {
-        this(properties, Clock.systemUTC());
+        this(properties, Clock.systemUTC(), System.getenv());
     }
 
-    Observability(Map<String, ?> properties, Clock clock) {
-        files = open(PluginConfig.of(properties), clock);
+    Observability(Map<String, ?> properties, Clock clock, Map<String, String> environment) {
+        sinks = open(PluginConfig.of(properties), clock, environment);
     }
 
     @Override
     public void onEvent(Event event) throws IOException {
         IOException failure = null;
-        for (AtofFile file : files) {
+        for (Sink sink : sinks) {
             try {
-                file.write(event);
+                sink.write(event);
             } catch (IOException e) {
                 failure = first(failure, e);
             }
@@ -57,10 +57,11 @@ public final class Observability implements EventSubscriber {
     }
 
     @Override
-    public void flush() throws IOException {
+    public void flush() throws IOException, InterruptedException {
         IOException failure = null;
-        for (AtofFile file : files) {
-            failure = first(failure, file.failure().orElse(null));
+        for (Sink sink : sinks) {
+            sink.flush();
+            failure = first(failure, sink.failure().orElse(null));
         }
         if (failure != null) {
             throw failure;
@@ -69,47 +70,80 @@ public final class Observability implements EventSubscriber {
 
     @Deactivate
     void close() {
-        files.forEach(AtofFile::close);
+        sinks.forEach(Sink::close);
     }
 
-    private static List<AtofFile> open(PluginConfig config, Clock clock) {
-        config.only("version", "enable_full_payloads", "atof", "atif", "opentelemetry");
+    private static List<Sink> open(PluginConfig config, Clock clock, Map<String, String> environment) {
+        config.only("version", "enable_full_payloads", "policy", "atof", "atif", "opentelemetry");
         long version = config.integer("version", CONFIG_VERSION, 0, Long.MAX_VALUE);
         if (version != CONFIG_VERSION) {
             throw config.failure("version", version + " is not supported, write version = " + CONFIG_VERSION);
         }
         config.bool("enable_full_payloads", false);
-        for (String section : List.of("atif", "opentelemetry")) {
-            if (config.has(section) && config.table(section).bool("enabled", false)) {
-                throw config.failure(section, "not supported by this version, remove the section or disable it");
-            }
+        if (config.has("atif") && config.table("atif").bool("enabled", false)) {
+            throw config.failure("atif", "not supported by this version, remove the section or disable it");
         }
-        PluginConfig atof = config.table("atof").only("enabled", "sinks");
-        List<PluginConfig> sinks = atof.tables("sinks");
-        if (!atof.bool("enabled", false)) {
-            return List.of();
-        }
-        if (sinks.isEmpty()) {
-            throw atof.failure("sinks", "an enabled section needs at least one sink");
-        }
-        List<AtofFile> files = new ArrayList<>();
+        List<Sink> sinks = new ArrayList<>();
         try {
-            for (PluginConfig sink : sinks) {
-                files.add(open(sink, clock, files));
-            }
+            atof(config.table("atof"), clock, environment, sinks);
+            traces(config.table("opentelemetry"), environment, sinks);
         } catch (RuntimeException e) {
-            files.forEach(AtofFile::close);
+            sinks.forEach(Sink::close);
             throw e;
         }
-        return List.copyOf(files);
+        return List.copyOf(sinks);
     }
 
-    private static AtofFile open(PluginConfig sink, Clock clock, List<AtofFile> others) {
-        switch (sink.string("type")) {
-            case "file" -> {}
-            case "stream" -> throw sink.failure("type", "stream sinks are not supported by this version, use \"file\"");
-            case String other -> throw sink.failure("type", "\"" + other + "\" is no sink type, use \"file\"");
+    private static void atof(PluginConfig atof, Clock clock, Map<String, String> environment, List<Sink> sinks) {
+        atof.only("enabled", "sinks");
+        List<PluginConfig> tables = atof.tables("sinks");
+        if (!atof.bool("enabled", false)) {
+            return;
         }
+        if (tables.isEmpty()) {
+            throw atof.failure("sinks", "an enabled section needs at least one sink");
+        }
+        for (PluginConfig sink : tables) {
+            switch (sink.string("type")) {
+                case "file" -> sinks.add(open(sink, clock, sinks));
+                case "stream" -> sinks.add(stream(sink, environment, sinks.size() + 1));
+                case String other ->
+                    throw sink.failure("type", "\"" + other + "\" is no sink type, use \"file\" or \"stream\"");
+            }
+        }
+    }
+
+    private static Sink stream(PluginConfig sink, Map<String, String> environment, int number) {
+        sink.only("type", "url", "name", "transport", "headers", "header_env", "timeout_millis", "field_name_policy");
+        switch (sink.string("transport", "http_post")) {
+            case "http_post" -> {}
+            case "ndjson", "websocket" ->
+                throw sink.failure("transport", "only http_post is supported by this version");
+            case String other -> throw sink.failure("transport", "\"" + other + "\" is no transport, use http_post");
+        }
+        return new AtofPost(HttpTarget.of(sink, "url", environment), FieldNames.of(sink), number);
+    }
+
+    private static void traces(PluginConfig section, Map<String, String> environment, List<Sink> sinks) {
+        section.only("enabled", "endpoints", "logs", "metrics");
+        List<PluginConfig> endpoints = section.tables("endpoints");
+        if (!section.bool("enabled", false)) {
+            return;
+        }
+        for (String signal : List.of("logs", "metrics")) {
+            if (section.has(signal) && section.table(signal).bool("enabled", false)) {
+                throw section.failure(signal, "not supported by this version, remove the section or disable it");
+            }
+        }
+        if (endpoints.isEmpty()) {
+            throw section.failure("endpoints", "an enabled section needs at least one endpoint");
+        }
+        for (PluginConfig endpoint : endpoints) {
+            sinks.add(Traces.of(endpoint, environment));
+        }
+    }
+
+    private static AtofFile open(PluginConfig sink, Clock clock, List<Sink> others) {
         sink.only("type", "output_directory", "filename", "mode");
         boolean append = switch (sink.string("mode", "append")) {
             case "append" -> true;
@@ -125,7 +159,8 @@ public final class Observability implements EventSubscriber {
         Path path = Path.of(ofUser(sink.string("output_directory", "")))
                 .resolve(filename)
                 .toAbsolutePath();
-        if (others.stream().anyMatch(file -> file.path().equals(path))) {
+        if (others.stream()
+                .anyMatch(other -> other instanceof AtofFile file && file.path().equals(path))) {
             throw sink.failure("filename", path + " is the file of another sink already");
         }
         try {

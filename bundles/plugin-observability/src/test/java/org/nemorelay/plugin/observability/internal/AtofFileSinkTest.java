@@ -27,7 +27,7 @@ class AtofFileSinkTest {
     private Path folder;
 
     @Test
-    void writesALinePerEventIntoANewPrivateFile() throws IOException {
+    void writesALinePerEventIntoANewPrivateFile() throws Exception {
         Observability plugin = plugin(Map.of("atof.sinks.0.output_directory", folder + "/a/b"));
         Path file = folder.resolve("a/b/nemo-relay-events-2026-03-04-05.06.07.jsonl");
         plugin.onEvent(event("one"));
@@ -49,7 +49,7 @@ class AtofFileSinkTest {
     }
 
     @Test
-    void appendsOrOverwrites() throws IOException {
+    void appendsOrOverwrites() throws Exception {
         Path file = folder.resolve("e.jsonl");
         Files.writeString(file, "old\n");
         Map<String, Object> sink =
@@ -67,7 +67,7 @@ class AtofFileSinkTest {
     }
 
     @Test
-    void aFailedWriteEndsTheSinkAloneAndIsKept() throws IOException {
+    void aFailedWriteEndsTheSinkAloneAndIsKept() throws Exception {
         Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/full")), "this system has no /dev/full to write to");
         Observability plugin = plugin(Map.of(
                 "atof.sinks.0.output_directory",
@@ -93,7 +93,7 @@ class AtofFileSinkTest {
         properties.put("version", 4L);
         properties.put("atof.enabled", true);
         properties.put("atof.sinks.0.type", "file");
-        return new Observability(properties, CLOCK);
+        return new Observability(properties, CLOCK, Map.of());
     }
 
     private static Event event(String name) {

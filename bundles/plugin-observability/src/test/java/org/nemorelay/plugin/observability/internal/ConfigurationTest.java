@@ -19,10 +19,11 @@ class ConfigurationTest {
 
     @Test
     void sectionsThatAreOffAreFine() {
-        assertDoesNotThrow(() -> new Observability(Map.of(), Clock.systemUTC()));
+        assertDoesNotThrow(() -> new Observability(Map.of(), Clock.systemUTC(), Map.of()));
         assertDoesNotThrow(() -> new Observability(
                 Map.of("version", 4L, "atif.enabled", false, "opentelemetry.enabled", false, "atof.enabled", false),
-                Clock.systemUTC()));
+                Clock.systemUTC(),
+                Map.of()));
     }
 
     @Test
@@ -30,18 +31,33 @@ class ConfigurationTest {
         refused("version: 3 is not supported, write version = 4", Map.of("version", 3L));
         refused("atif: not supported by this version, remove the section or disable it", Map.of("atif.enabled", true));
         refused(
-                "opentelemetry: not supported by this version, remove the section or disable it",
+                "opentelemetry.endpoints: an enabled section needs at least one endpoint",
                 Map.of("opentelemetry.enabled", true));
         refused(
-                "openinference: unknown key; known here: version, enable_full_payloads, atof, atif, opentelemetry",
+                "opentelemetry.endpoints.0.type: openinference is not supported by this version, use full or gen_ai",
+                Map.of("opentelemetry.enabled", true, "opentelemetry.endpoints.0.type", "openinference"));
+        refused(
+                "opentelemetry.endpoints.0.endpoint: must be an http or https URL",
+                Map.of(
+                        "opentelemetry.enabled", true,
+                        "opentelemetry.endpoints.0.type", "full",
+                        "opentelemetry.endpoints.0.endpoint", "localhost"));
+        refused(
+                "opentelemetry.metrics: not supported by this version, remove the section or disable it",
+                Map.of("opentelemetry.enabled", true, "opentelemetry.metrics.enabled", true));
+        refused(
+                "openinference: unknown key; known here: version, enable_full_payloads, policy, atof, atif, opentelemetry",
                 Map.of("openinference.enabled", true));
         refused("atof.sinks: an enabled section needs at least one sink", Map.of("atof.enabled", true));
         refused("atof.enabled: must be true or false", Map.of("atof.enabled", "yes"));
         refusedSink("atof.sinks.0.type: missing; a string is needed", Map.of("mode", "append"));
         refusedSink(
-                "atof.sinks.0.type: stream sinks are not supported by this version, use \"file\"",
-                Map.of("type", "stream", "url", "http://localhost"));
-        refusedSink("atof.sinks.0.type: \"pipe\" is no sink type, use \"file\"", Map.of("type", "pipe"));
+                "atof.sinks.0.transport: only http_post is supported by this version",
+                Map.of("type", "stream", "url", "ws://localhost", "transport", "websocket"));
+        refusedSink(
+                "atof.sinks.0.header_env.x-key: the variable NOPE is not set",
+                Map.of("type", "stream", "url", "http://localhost", "header_env.x-key", "NOPE"));
+        refusedSink("atof.sinks.0.type: \"pipe\" is no sink type, use \"file\" or \"stream\"", Map.of("type", "pipe"));
         refusedSink("atof.sinks.0.mode: \"x\" is neither append nor overwrite", Map.of("type", "file", "mode", "x"));
         refusedSink(
                 "atof.sinks.0.path: unknown key; known here: type, output_directory, filename, mode",
@@ -62,8 +78,8 @@ class ConfigurationTest {
     }
 
     private static void refused(String message, Map<String, ?> properties) {
-        PluginConfigException e =
-                assertThrows(PluginConfigException.class, () -> new Observability(properties, Clock.systemUTC()));
+        PluginConfigException e = assertThrows(
+                PluginConfigException.class, () -> new Observability(properties, Clock.systemUTC(), Map.of()));
         assertEquals(message, e.getMessage());
     }
 }

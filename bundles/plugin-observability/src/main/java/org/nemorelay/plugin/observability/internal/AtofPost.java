@@ -1,0 +1,135 @@
+package org.nemorelay.plugin.observability.internal;
+
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.nemorelay.plugin.api.Event;
+
+/**
+ * A server that gets one POST of one line for each event, in their order, from a thread of its own: a server that is slow or
+ * gone holds up no other sink. An event that it does not take is dropped and not sent again.
+ */
+final class AtofPost implements Sink {
+    private static final int MAX_WAITING = 4096;
+    private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final HttpTarget target;
+    private final FieldNames names;
+    private final HttpClient client;
+    private final Thread thread;
+
+    // Guarded by this.
+    private final Deque<String> waiting = new ArrayDeque<>();
+    private Optional<IOException> failure = Optional.empty();
+    private long lost;
+    private boolean sending;
+    private boolean closed;
+
+    AtofPost(HttpTarget target, FieldNames names, int number) {
+        this.target = target;
+        this.names = names;
+        this.client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(Duration.ofMillis(target.timeoutMillis()))
+                .build();
+        this.thread = Thread.ofPlatform().name("atof-post-" + number).daemon().start(this::send);
+    }
+
+    @Override
+    public synchronized void write(Event event) throws IOException {
+        if (waiting.size() >= MAX_WAITING) {
+            lost(new IOException(target + " is slower than the events"));
+            return;
+        }
+        waiting.add(names.line(event) + "\n");
+        notifyAll();
+    }
+
+    @Override
+    public synchronized void flush() throws InterruptedException {
+        long deadline = System.nanoTime() + FLUSH_NANOS;
+        while (!waiting.isEmpty() || sending) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                return;
+            }
+            wait(left);
+        }
+    }
+
+    @Override
+    public synchronized Optional<IOException> failure() {
+        return failure.map(
+                cause -> new IOException(lost + " events did not reach " + target + ": " + cause.getMessage()));
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        thread.interrupt();
+        client.shutdownNow();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        client.close();
+    }
+
+    private void send() {
+        try {
+            for (Optional<String> line = next(); line.isPresent(); line = next()) {
+                try {
+                    post(line.get());
+                } catch (IOException | IllegalArgumentException e) {
+                    synchronized (this) {
+                        lost(new IOException(
+                                e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()));
+                    }
+                }
+            }
+        } catch (InterruptedException e) {
+            // Closed.
+        }
+    }
+
+    private void post(String line) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(target.uri())
+                .timeout(Duration.ofMillis(target.timeoutMillis()))
+                .header("content-type", "application/x-ndjson")
+                .POST(HttpRequest.BodyPublishers.ofString(line, StandardCharsets.UTF_8));
+        target.headers().forEach(request::setHeader);
+        HttpResponse<Void> response = client.send(request.build(), HttpResponse.BodyHandlers.discarding());
+        if (response.statusCode() / 100 != 2) {
+            throw new IOException("it answered " + response.statusCode());
+        }
+    }
+
+    private synchronized Optional<String> next() throws InterruptedException {
+        sending = false;
+        notifyAll();
+        while (waiting.isEmpty()) {
+            if (closed) {
+                return Optional.empty();
+            }
+            wait();
+        }
+        sending = true;
+        return Optional.of(waiting.remove());
+    }
+
+    private void lost(IOException cause) {
+        lost++;
+        failure = Optional.of(cause);
+    }
+}

@@ -1,0 +1,92 @@
+package org.nemorelay.plugin.observability.internal;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.Event;
+
+/** Scopes in the words of OpenTelemetry's semantic conventions for generative AI. Stateless. */
+final class Conventions {
+    private static final Map<String, String> USAGE = Map.of(
+            "prompt_tokens", "gen_ai.usage.input_tokens",
+            "completion_tokens", "gen_ai.usage.output_tokens",
+            "cache_read_tokens", "gen_ai.usage.cache_read.input_tokens",
+            "cache_write_tokens", "gen_ai.usage.cache_creation.input_tokens");
+
+    private Conventions() {}
+
+    static String spanName(Event event) {
+        return switch (event.category().orElse("")) {
+            case "llm" ->
+                model(event).map(model -> operation(event) + " " + model).orElse(operation(event));
+            case "tool" -> "execute_tool " + event.name();
+            case "agent" -> "invoke_agent " + event.name();
+            default -> event.name();
+        };
+    }
+
+    static Map<String, Object> ofStart(Event event) {
+        Map<String, Object> attributes = new LinkedHashMap<>();
+        JsonObject metadata = event.metadata();
+        metadata.optionalString("session_id").ifPresent(id -> attributes.put("gen_ai.conversation.id", id));
+        metadata.optionalString("agent_kind").ifPresent(agent -> attributes.put("gen_ai.agent.name", agent));
+        switch (event.category().orElse("")) {
+            case "llm" -> {
+                attributes.put("gen_ai.operation.name", operation(event));
+                attributes.put("gen_ai.provider.name", event.name().startsWith("anthropic") ? "anthropic" : "openai");
+                model(event).ifPresent(model -> attributes.put("gen_ai.request.model", model));
+            }
+            case "tool" -> {
+                attributes.put("gen_ai.operation.name", "execute_tool");
+                attributes.put("gen_ai.tool.name", event.name());
+                event.categoryProfile()
+                        .optionalString("tool_call_id")
+                        .ifPresent(id -> attributes.put("gen_ai.tool.call.id", id));
+            }
+            case "agent" -> attributes.put("gen_ai.operation.name", "invoke_agent");
+            default -> {}
+        }
+        return attributes;
+    }
+
+    static Map<String, Object> ofEnd(Event event) {
+        Map<String, Object> attributes = new LinkedHashMap<>();
+        JsonObject metadata = event.metadata();
+        metadata.optionalString("error.type").ifPresent(type -> attributes.put("error.type", type));
+        metadata.values().forEach((key, value) -> {
+            if (key.startsWith("nemo_relay.cost.")) {
+                attributes.put(key, value);
+            }
+        });
+        Optional<JsonObject> answer = event.categoryProfile().optionalObject("annotated_response");
+        if (answer.isPresent()) {
+            answer.get().optionalString("id").ifPresent(id -> attributes.put("gen_ai.response.id", id));
+            answer.get().optionalString("model").ifPresent(model -> attributes.put("gen_ai.response.model", model));
+            answer.get()
+                    .optionalString("finish_reason")
+                    .ifPresent(reason -> attributes.put("gen_ai.response.finish_reasons", List.of(reason)));
+            answer.get()
+                    .optionalObject("usage")
+                    .ifPresent(usage -> USAGE.forEach((from, to) -> {
+                        if (usage.values().get(from) instanceof Long count) {
+                            attributes.put(to, count);
+                        }
+                    }));
+        }
+        return attributes;
+    }
+
+    private static String operation(Event event) {
+        return event.name().startsWith("openai.") || event.name().startsWith("anthropic.") ? "chat" : event.name();
+    }
+
+    private static Optional<String> model(Event event) {
+        return event.categoryProfile()
+                .optionalString("model_name")
+                .or(() -> event.categoryProfile()
+                        .optionalObject("annotated_response")
+                        .flatMap(answer -> answer.optionalString("model")));
+    }
+}
