@@ -29,12 +29,12 @@ class EndpointsTest {
         "ftp://127.0.0.1:4000, false, false",
         "127.0.0.1:4000, false, false",
     })
-    void form(String endpoint, boolean root, boolean valid) {
+    void case45Form(String endpoint, boolean root, boolean valid) {
         assertEquals(valid, Endpoints.parse(endpoint, root).isPresent());
     }
 
     @Test
-    void grantFixesHostSchemeAndPort() {
+    void case45AGrantFixesHostSchemeAndPort() {
         LaunchGrant local = new LaunchGrant("a", "t", -1, "127.0.0.1", 4_000, Optional.empty());
         LaunchGrant remote = new LaunchGrant("a", "t", -1, "0.0.0.0", 0, Optional.of("client.example"));
         assertEquals(true, allowed(local, "http://127.0.0.1:4000", false));

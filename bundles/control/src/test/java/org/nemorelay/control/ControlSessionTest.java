@@ -141,7 +141,7 @@ class ControlSessionTest {
     }
 
     @Test
-    void refusalsKeepTheirKind() {
+    void case97RefusalsKeepTheirKind() {
         Optional<String> code = Optional.of(ReplyBody.Failure.CREDENTIAL_REJECTED);
         assertRefused(401, code, FailureKind.CREDENTIAL_REJECTED);
         assertRefused(401, Optional.empty(), FailureKind.UNAUTHORIZED);
@@ -224,7 +224,7 @@ class ControlSessionTest {
     }
 
     @Test
-    void aRejectedCredentialIsNotRetried() {
+    void case96ARejectedCredentialIsNotRetried() {
         daemon.refusal = Optional.of(new ServerEvent.Reply(
                 "", 401, new ReplyBody.Failure("no", Optional.of(ReplyBody.Failure.CREDENTIAL_REJECTED))));
         assertThrows(RelayException.class, () -> RetryPolicy.mcp(RetryPolicy.deadline(), this::register));

@@ -9,7 +9,9 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.nemorelay.http.internal.JettyHttpEngine;
 import org.nemorelay.identity.ServerTls;
+import org.nemorelay.identity.TrustedAuthorities;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.protocol.TimeScale;
 import org.osgi.annotation.versioning.ProviderType;
 
 /**
@@ -24,7 +26,7 @@ public interface HttpEngine extends AutoCloseable {
      * @param environment may hold {@code SSL_CERT_FILE} and {@code SSL_CERT_DIR}
      */
     static HttpEngine create(Map<String, String> environment) {
-        return new JettyHttpEngine(environment);
+        return new JettyHttpEngine(() -> TrustedAuthorities.read(environment), TimeScale.of(environment));
     }
 
     /**

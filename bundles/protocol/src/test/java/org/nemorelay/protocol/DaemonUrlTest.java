@@ -21,7 +21,7 @@ class DaemonUrlTest {
         "http://127.1:1, http://127.0.0.1:1, http://127.0.0.1:1",
         "http://0x7f.0.0.1:1, http://127.0.0.1:1, http://127.0.0.1:1",
     })
-    void acceptedWithBothSpellings(String text, String argument, String origin) {
+    void case64AcceptedWithBothSpellings(String text, String argument, String origin) {
         DaemonUrl url = DaemonUrl.parse(text);
         assertEquals(argument, url.argument());
         assertEquals(origin, url.origin());

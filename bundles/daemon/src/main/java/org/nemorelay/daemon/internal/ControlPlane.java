@@ -177,6 +177,16 @@ final class ControlPlane implements AutoCloseable {
         });
     }
 
+    /** Runs it on the control thread, behind what a frame that was received before has caused there. */
+    void whenDone(Runnable task) {
+        thread.post(task);
+    }
+
+    /** Runs it on the control thread after so many milliseconds. Any thread. */
+    void later(long delayMs, Runnable task) {
+        thread.post(() -> thread.after(delayMs, task));
+    }
+
     void received(ControlSocket socket, String text) {
         CommandFrame frame;
         try {

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.websocket.core.CloseStatus;
@@ -29,11 +29,16 @@ import org.nemorelay.protocol.control.ServerEvent;
  */
 final class ControlSocket implements FrameHandler {
     private static final int MAX_QUEUED = 1_024;
+    private static final long WRITE_TIMEOUT_MS = 5_000;
 
     private final Role role;
     private final ControlPlane plane;
     private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicInteger queued = new AtomicInteger();
+    /** Frames given to the connection, and those that the network has taken, in the same order. */
+    private final AtomicLong handed = new AtomicLong();
+
+    private final AtomicLong taken = new AtomicLong();
+    private final AtomicBoolean watched = new AtomicBoolean();
     private volatile CoreSession core;
     private volatile String closeReason = "peer_closed";
     private ByteArrayOutputStream partial;
@@ -102,11 +107,27 @@ final class ControlSocket implements FrameHandler {
         if (over.get()) {
             return;
         }
-        if (queued.incrementAndGet() > MAX_QUEUED) {
+        if (handed.incrementAndGet() - taken.get() > MAX_QUEUED) {
             drop("outbound_queue_full");
             return;
         }
-        core.sendFrame(frame, Callback.from(queued::decrementAndGet, failure -> drop("socket_write_failed")), false);
+        core.sendFrame(frame, Callback.from(taken::incrementAndGet, failure -> drop("socket_write_failed")), false);
+        watchWrites();
+    }
+
+    /** A peer that has not taken a frame after 5 s, or after twice that at most, is gone. */
+    private void watchWrites() {
+        long last = handed.get();
+        if (taken.get() < last && watched.compareAndSet(false, true)) {
+            plane.later(WRITE_TIMEOUT_MS, () -> {
+                watched.set(false);
+                if (taken.get() < last) {
+                    drop("socket_write_failed");
+                } else {
+                    watchWrites();
+                }
+            });
+        }
     }
 
     /** Closes the transport without ceremony; the first reason counts. Any thread. */
@@ -144,7 +165,8 @@ final class ControlSocket implements FrameHandler {
         }
         callback.succeeded();
         if (open() && frame.getOpCode() != OpCode.CLOSE) {
-            core.demand();
+            // When this frame's work is done: a peer that sends faster than that waits in its own buffers.
+            plane.whenDone(core::demand);
         }
     }
 

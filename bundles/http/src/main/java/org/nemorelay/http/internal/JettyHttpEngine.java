@@ -1,7 +1,7 @@
 package org.nemorelay.http.internal;
 
+import java.security.KeyStore;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -74,16 +74,21 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
 
     @Activate
     public JettyHttpEngine(@Reference LaunchOptions options) {
-        this(options.environment());
+        this(() -> TrustedAuthorities.read(options.environment()), TimeScale.of(options.environment()));
     }
 
-    /** Outside the framework. */
-    public JettyHttpEngine(Map<String, String> environment) {
-        scale = TimeScale.of(environment);
+    /**
+     * Outside the framework. No constructor may take a map alone: a framework that looks for the one above could take that
+     * for it, and hand it the properties of the service.
+     *
+     * @param authorities whom to trust; Java's own where it is empty
+     */
+    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale) {
+        this.scale = scale;
         poolIdle = Duration.ofMillis(scale.ms(UpstreamClient.POOL_IDLE_MS));
         https = new Https(() -> {
             SslContextFactory.Client tls = new StrictTls();
-            TrustedAuthorities.read(environment).ifPresent(tls::setTrustStore);
+            authorities.get().ifPresent(tls::setTrustStore);
             return tls;
         });
         pinned = new Https(PinnedRoots::new);
