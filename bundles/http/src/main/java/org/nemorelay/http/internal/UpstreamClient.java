@@ -26,7 +26,9 @@ final class UpstreamClient extends HttpClient {
     /** More than the ports that one machine can use towards one server. */
     static final int NO_CAP = 65_536;
 
-    private static final int BUFFER = 16 * 1024;
+    private static final int REQUEST_BUFFER = 16 * 1024;
+    /** Large answers cost a third less than with half of it; a client that does not read holds one. */
+    private static final int RESPONSE_BUFFER = 32 * 1024;
 
     /** @param idle how long a new connection may be silent, its handshake included */
     UpstreamClient(
@@ -50,8 +52,8 @@ final class UpstreamClient extends HttpClient {
         setDefaultRequestContentType(null);
         setHttpCookieStore(new HttpCookieStore.Empty());
         setStrictEventOrdering(false);
-        setRequestBufferSize(BUFFER);
-        setResponseBufferSize(BUFFER);
+        setRequestBufferSize(REQUEST_BUFFER);
+        setResponseBufferSize(RESPONSE_BUFFER);
         setMaxRequestHeadersSize(HEAD_LIMIT);
         setMaxResponseHeadersSize(HEAD_LIMIT);
     }
