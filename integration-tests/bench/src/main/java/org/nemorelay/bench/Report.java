@@ -53,7 +53,7 @@ final class Report {
         out.append(
                 "was measured in the same run, on the same machine, with the load generator and the provider beside it, each of\n");
         out.append(
-                "one thread. Request figures come after 20,000 requests on one connection and 6 seconds on 64, which both\n");
+                "one thread. Request figures come after 20,000 requests on one connection and 5 seconds on 64, which both\n");
         out.append("implementations get alike; the first 100 requests of a fresh process stand beside them.\n");
         start(figures, out);
         requests(figures.ways(), out);

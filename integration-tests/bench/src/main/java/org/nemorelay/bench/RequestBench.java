@@ -18,8 +18,9 @@ final class RequestBench {
     private static final int LARGE = 8;
     private static final int SLOW_STREAMS = 1_000;
     private static final double SLOW_SECONDS = 8;
-    private static final double WARM_SECONDS = 6;
-    private static final double SECONDS = 5;
+    private static final double WARM_SECONDS = 5;
+    private static final double SHORT_WARM_SECONDS = 3;
+    private static final double SECONDS = 4;
     private static final double TICKS_PER_SECOND = 100;
 
     private RequestBench() {}
@@ -44,10 +45,10 @@ final class RequestBench {
         figures.put("requests/s at 64 connections", done / SECONDS);
         figures.put("CPU per request, us", (cpuMicros(processes) - before) / done);
         Load streams = new Load(port, "/v1/chat/completions", header);
-        streams.exchanges(STREAMS, WARM_SECONDS);
+        streams.exchanges(STREAMS, SHORT_WARM_SECONDS);
         figures.put("streams of 128 events/s, 16 at once", streams.exchanges(STREAMS, SECONDS) / SECONDS);
         Load large = new Load(port, "/v1/messages/count_tokens", header);
-        large.exchanges(LARGE, 3);
+        large.exchanges(LARGE, SHORT_WARM_SECONDS);
         figures.put("answers of 1 MiB/s, 8 at once", large.exchanges(LARGE, SECONDS) / SECONDS);
         return figures;
     }
