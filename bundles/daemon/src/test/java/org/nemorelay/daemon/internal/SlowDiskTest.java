@@ -122,25 +122,13 @@ class SlowDiskTest {
         });
         TestDaemon.Mcp mcp = ann.mcp();
         TestDaemon.Worker worker = launch(ann, mcp);
-        Thread ready = Thread.ofVirtual().start(() -> {
-            try {
-                worker.ready();
-            } catch (RuntimeException e) {
-                // Its request has a deadline shorter than this disk.
-            }
-        });
+        Thread ready = Thread.ofVirtual().start(worker::ready);
         assertTrue(writing.await(10, TimeUnit.SECONDS), "the publication is being written");
         // The lock of the file is held all the while, and more is asked for.
         TestDaemon.User bob = daemon.user("bob");
         TestDaemon.Mcp other = bob.mcp();
         TestDaemon.Worker second = launch(bob, other);
-        Thread alsoReady = Thread.ofVirtual().start(() -> {
-            try {
-                second.ready();
-            } catch (RuntimeException e) {
-                // The same.
-            }
-        });
+        Thread alsoReady = Thread.ofVirtual().start(second::ready);
         Measured during = measure(10_000);
         assertEquals(1, syncs.get(), "ten seconds of one write");
         finish.countDown();

@@ -229,7 +229,7 @@ final class TestDaemon implements AutoCloseable {
         }
 
         Worker ready() {
-            registration.session().request(new SessionPayload.Ready(id));
+            registration.session().request(new SessionPayload.Ready(id), 30_000);
             return this;
         }
 

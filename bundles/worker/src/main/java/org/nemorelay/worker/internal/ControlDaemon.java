@@ -14,6 +14,9 @@ import org.nemorelay.protocol.control.SessionPayload;
 
 /** {@link Daemon} over the control socket. For the worker's thread. */
 final class ControlDaemon implements Daemon {
+    /** The daemon probes and has its state on disk before it answers, and a start has no deadline: a slow disk is no failure. */
+    private static final long READY_MS = 30_000;
+
     private final ControlClient client;
     private final Optional<String> tlsRoot;
     private Optional<GenerationGrant> generation = Optional.empty();
@@ -52,7 +55,7 @@ final class ControlDaemon implements Daemon {
 
         @Override
         public void ready() {
-            registration.session().request(new SessionPayload.Ready(workerId));
+            registration.session().request(new SessionPayload.Ready(workerId), READY_MS);
         }
 
         @Override
