@@ -382,6 +382,10 @@ final class ProxyExchange extends IteratingCallback
             // The server's own date survives clear() and remove(): it can only be replaced.
             headers.put(date);
         }
+        if (head.getStatus() == 204) {
+            headers.remove(
+                    HttpHeader.CONTENT_LENGTH); // There is none to measure (RFC 9110 8.6), and the server would refuse.
+        }
         destination.response().apply(headers);
         // With a supplier HTTP/1.1 answers in chunks, so a sized body gets one only where trailers were announced.
         boolean announced = headers.contains(HttpHeader.TRAILER);

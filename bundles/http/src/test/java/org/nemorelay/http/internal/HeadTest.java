@@ -213,4 +213,21 @@ final class HeadTest {
             }
         }
     }
+
+    @Test
+    void answersThatHaveNoBodyMayAnnounceOneNobodyWaitsFor() throws Exception {
+        for (String status : new String[] {"204 No Content", "304 Not Modified"}) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.head();
+                        exchange.send("HTTP/1.1 " + status + "\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n");
+                    });
+                    Relay relay = new Relay(provider.origin());
+                    RawClient client = new RawClient(relay.port())) {
+                RawClient.Answer got =
+                        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").read();
+                assertEquals(status.substring(0, 3), Integer.toString(got.status()));
+                assertEquals(List.of("1"), got.header("x-a"));
+            }
+        }
+    }
 }
