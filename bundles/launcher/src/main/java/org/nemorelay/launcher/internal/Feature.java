@@ -43,6 +43,16 @@ public record Feature(String id, List<MavenId> bundles, List<String> carriers) {
         }
     }
 
+    /** The same without the bundle of this artifact. */
+    Feature without(String artifact) {
+        return new Feature(
+                id,
+                bundles.stream()
+                        .filter(bundle -> !bundle.artifact().equals(artifact))
+                        .toList(),
+                carriers);
+    }
+
     static Feature read(Path file) {
         try {
             JsonObject json = Json.parseObject(Files.readAllBytes(file));

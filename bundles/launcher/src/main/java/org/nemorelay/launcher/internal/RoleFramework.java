@@ -80,7 +80,7 @@ public final class RoleFramework {
         this.log = log;
         this.control = control;
         this.classPath = new ClassPathBundles(classPath);
-        this.feature = Feature.read(options.home().resolve("features").resolve(options.role() + ".json"));
+        this.feature = feature(options);
 
         Map<String, Object> configuration = new HashMap<>(extra);
         configuration.put(Constants.FRAMEWORK_STORAGE, storage.toString());
@@ -99,6 +99,14 @@ public final class RoleFramework {
         configuration.put("felix.cm.pm", "memory");
         configuration.put(FelixConstants.LOG_LOGGER_PROP, new FelixLog(log));
         this.framework = new Felix(configuration, this.classPath);
+    }
+
+    /** Plugins are looked at among the bundles of a worker, in which nothing serves. */
+    private static Feature feature(LaunchOptions options) {
+        Path features = options.home().resolve("features");
+        return options.role().equals("plugins")
+                ? Feature.read(features.resolve("worker.json")).without("org.nemorelay.worker")
+                : Feature.read(features.resolve(options.role() + ".json"));
     }
 
     public Framework framework() {

@@ -46,19 +46,17 @@ final class Deployment {
     private static final long LOOK_MILLIS = 1_000;
     private static final long LOOK_AGAIN_MILLIS = 25;
 
-    /** How long nothing may have changed before a change counts: copies come in pieces, and changes together. */
-    private static final long SETTLED_NANOS = TimeUnit.MILLISECONDS.toNanos(600);
-
     private static final long NAME_SLOW_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** How long a worker's start waits for plugins that it can do without. */
-    private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /** How long plugins may take.
      * @param changeMillis to start, when they are installed or changed while requests run
-     * @param stopMillis to stop */
-    record Limits(long changeMillis, long stopMillis) {
-        static final Limits DEFAULT = new Limits(30_000, 15_000);
+     * @param stopMillis to stop
+     * @param settledMillis that nothing may have changed before a change counts: copies come in pieces, and changes together */
+    record Limits(long changeMillis, long stopMillis, long settledMillis) {
+        static final Limits DEFAULT = new Limits(30_000, 15_000, 600);
     }
 
     private static final int MAX_REGISTERED = 1_000;
@@ -87,6 +85,10 @@ final class Deployment {
     private final Map<Path, Seen> seen = new LinkedHashMap<>();
     private final Map<Path, Generation> running = new LinkedHashMap<>();
     private final List<Late> late = new ArrayList<>();
+
+    /** Those that took too long to start. */
+    private final List<Generation> abandoned = new ArrayList<>();
+
     private final Map<Path, String> blocked = new TreeMap<>();
     private Map<String, String> troubles = Map.of();
     private int copies;
@@ -257,11 +259,11 @@ final class Deployment {
         long since = System.nanoTime();
         while (true) {
             boolean changed = !last.equals(applied) || lastPlan != tried;
-            if (changed && System.nanoTime() - since >= SETTLED_NANOS) {
+            if (changed && System.nanoTime() - since >= TimeUnit.MILLISECONDS.toNanos(limits.settledMillis())) {
                 return last;
             }
             boolean waiting = !late.isEmpty();
-            await(changed || waiting ? 100 : LOOK_MILLIS);
+            await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS);
             if (waiting) {
                 settleLate();
             }
@@ -342,7 +344,8 @@ final class Deployment {
     }
 
     private Generation install(Path file) throws Unusable {
-        Path copy = context.getDataFile("plugin-" + ++copies + ".jar").toPath();
+        Path copy = context.getDataFile(Generation.COPY.substring(1) + ++copies + ".jar")
+                .toPath();
         try {
             String sha256 = JarCheck.copy(file, copy);
             Optional<String> refusal = JarCheck.refusal(copy);
@@ -398,11 +401,8 @@ final class Deployment {
             return before.isEmpty()
                     || !before.get().required().equals(component.required())
                     || !before.get().sha256().equals(component.sha256())
-                    || !running.values().stream()
-                            .flatMap(generation ->
-                                    Optional.ofNullable(generation.wanted().get(component.kind())).stream())
-                            .anyMatch(configuration -> Generation.text(configuration)
-                                    .equals(Generation.text(wanted.configuration(component.kind()))));
+                    || !Generation.text(inForce.configuration(component.kind()))
+                            .equals(Generation.text(wanted.configuration(component.kind())));
         }
 
         /** Starts what does not run yet. */
@@ -419,7 +419,7 @@ final class Deployment {
                 Generation now = running.get(file);
                 if (now != null && now.runs(generation(file).sha256(), configurations)) {
                     next.putIfAbsent(file, now);
-                } else if (!next.containsKey(file)) {
+                } else if (!next.containsKey(file) && !waitedFor(file, configurations)) {
                     starting.put(file, configurations);
                     Optional.ofNullable(now).map(Generation::bundle).ifPresent(replaced::add);
                 }
@@ -445,6 +445,34 @@ final class Deployment {
             }
             obsolete = Set.copyOf(replaced);
             starting.forEach(this::start);
+        }
+
+        /** Whether it is being started already, or was abandoned as it is: another try would only cost its time again. */
+        private boolean waitedFor(Path file, Map<String, Map<String, Object>> configurations) {
+            String sha256 = generation(file).sha256();
+            if (late.stream()
+                    .anyMatch(one -> one.planned().generation().file().equals(file)
+                            && one.planned().generation().runs(sha256, configurations))) {
+                return true;
+            }
+            boolean same =
+                    abandoned.stream().anyMatch(one -> one.file().equals(file) && one.runs(sha256, configurations));
+            if (same) {
+                for (PluginPlan.Component component : wanted.components()) {
+                    if (configurations.containsKey(component.kind())) {
+                        fails(
+                                component,
+                                generation(file),
+                                Deployment.this.troubles.getOrDefault(
+                                        component.kind(),
+                                        component.position() + ": plugin \"" + component.kind() + "\" (" + file
+                                                + ") did not become active and is abandoned; correct the plugin or"
+                                                + " remove the component"),
+                                FailureKind.PLUGIN);
+                    }
+                }
+            }
+            return same;
         }
 
         /** Bundles without a kind of their own, of which newer copies are there. */
@@ -615,6 +643,7 @@ final class Deployment {
                     await(LOOK_AGAIN_MILLIS);
                 }
             }
+            undecided.forEach(one -> abandoned.add(one.generation()));
             List.copyOf(undecided)
                     .forEach(one -> fails(one.component(), one.generation(), slow(one), FailureKind.PLUGIN));
             undecided.clear();
@@ -778,6 +807,9 @@ final class Deployment {
             changed = true;
             late.remove(one);
             Optional<String> line = failure.orElseGet(() -> Optional.of(slow(planned)));
+            if (failure.isEmpty()) {
+                abandoned.add(planned.generation());
+            }
             if (line.isEmpty()) {
                 running.put(planned.generation().file(), planned.generation());
             } else {

@@ -40,6 +40,12 @@ final class Generation {
 
     private static final String SCHEME = "reference:";
 
+    /** How the name of a private copy begins. */
+    static final String COPY = "/nemo-relay-plugin-";
+
+    /** How long threads may take to end that the plugin has told to. */
+    private static final long THREADS_MILLIS = 1_000;
+
     /** A kind that the bundle says it provides. */
     record Kind(String name, boolean observer) {}
 
@@ -80,7 +86,7 @@ final class Generation {
 
     /** Whether a bundle is an installed plugin file. */
     static boolean isPlugin(Bundle bundle) {
-        return bundle.getLocation().startsWith(SCHEME);
+        return bundle.getLocation().startsWith(SCHEME) && bundle.getLocation().contains(COPY);
     }
 
     Path file() {
@@ -245,18 +251,25 @@ final class Generation {
         return end.completeOnTimeout(new End.Blocked(), millis, TimeUnit.MILLISECONDS);
     }
 
-    private End uninstall() throws BundleException, IOException {
+    private End uninstall() throws BundleException, IOException, InterruptedException {
+        if (bundle.getState() != Bundle.UNINSTALLED) {
+            // Components end here, on this thread; without their configurations they would on Configuration Admin's.
+            bundle.uninstall();
+        }
         for (Configuration configuration : configurations) {
             configuration.delete();
         }
         configurations.clear();
-        if (bundle.getState() != Bundle.UNINSTALLED) {
-            bundle.uninstall();
-        }
         // Those alone that were wired to it.
         wiring().refreshBundles(List.of(bundle));
         Files.deleteIfExists(copy);
-        return new End.Gone(threadsLeft());
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(THREADS_MILLIS);
+        List<String> left = threadsLeft();
+        while (!left.isEmpty() && System.nanoTime() < deadline) {
+            Thread.sleep(20);
+            left = threadsLeft();
+        }
+        return new End.Gone(left);
     }
 
     private List<String> threadsLeft() {

@@ -90,7 +90,7 @@ final class HostUnderTest {
                 runtime,
                 configurations,
                 new MemoryLog(),
-                new Deployment.Limits(3_000, 2_000));
+                new Deployment.Limits(3_000, 2_000, 100));
         host.setPlan(plan());
         host.open();
         return host;
@@ -171,7 +171,8 @@ final class HostUnderTest {
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file), manifest)) {
             Class<?> service = HookPolicy.class.isAssignableFrom(component) ? HookPolicy.class : EventSubscriber.class;
             String xml = "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path
-                    + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\">"
+                    + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\""
+                    + (AutoCloseable.class.isAssignableFrom(component) ? " deactivate=\"close\">" : ">")
                     + "<service><provide interface=\"" + service.getName() + "\"/></service>"
                     + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
             add(jar, "OSGI-INF/component.xml", xml.getBytes(StandardCharsets.UTF_8));

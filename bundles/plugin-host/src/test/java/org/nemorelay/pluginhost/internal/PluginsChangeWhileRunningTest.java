@@ -14,8 +14,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -111,6 +114,18 @@ class PluginsChangeWhileRunningTest {
                 () -> state("p").state() == State.ACTIVE, () -> plugins.status().toString());
         assertEquals(Optional.of("one"), reason());
         assertEquals(1, plugins.snapshot().policies().size());
+    }
+
+    @Test
+    void anOldTroubleKeepsNoOtherChangeOut() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("nope", Optional.of(false), Map.of()).plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        host.noPlan()
+                .plan("nope", Optional.of(false), Map.of())
+                .plan("p", BY_KIND, Map.of("reason", "two"))
+                .replan();
+        awaitReason("two");
     }
 
     @Test
@@ -250,12 +265,13 @@ class PluginsChangeWhileRunningTest {
                 line);
     }
 
+    /** B34: the plugin uses what class loaders hang on, and gives it back. */
     @Test
-    void whatWasRemovedLeavesNoClassLoaderBehind() throws Exception {
+    void fiftyRoundsLeaveAtMostOneOldClassLoader() throws Exception {
         begin();
-        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.jar("etc/plugins/p.jar", "p", Tidy.class, POLICY);
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 50; i++) {
             host.noPlan().plan("p", BY_KIND, Map.of("reason", "round " + i)).replan();
             awaitReason("round " + i);
             bundles().stream()
@@ -267,7 +283,7 @@ class PluginsChangeWhileRunningTest {
                     () -> plugins.snapshot().policies().isEmpty(),
                     () -> plugins.status().toString());
         }
-        assertEquals(5, loaders.size());
+        assertTrue(loaders.size() >= 50, () -> loaders.size() + " generations were seen");
         host.await(
                 () -> {
                     System.gc();
@@ -277,7 +293,7 @@ class PluginsChangeWhileRunningTest {
                             <= 1;
                 },
                 () -> "class loaders stay");
-        assertTrue(Files.exists(jar));
+        assertTrue(host.log.stream().noneMatch(line -> line.contains("plugin_abandoned")), host.log::toString);
     }
 
     @Test
@@ -328,7 +344,6 @@ class PluginsChangeWhileRunningTest {
     private List<Bundle> bundles() {
         return Arrays.stream(host.context().getBundles())
                 .filter(Generation::isPlugin)
-                .filter(bundle -> bundle.getLocation().contains("/plugin-"))
                 .toList();
     }
 
@@ -409,6 +424,34 @@ class PluginsChangeWhileRunningTest {
         @Override
         public CompletionStage<Decision> decide(ToolCall call) {
             return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Uses pool threads, a thread-local, a timer and a shutdown hook, and gives all of it back. */
+    public static final class Tidy implements HookPolicy, AutoCloseable {
+        private final String reason;
+        private final ExecutorService pool = Executors.newFixedThreadPool(2);
+        private final Timer timer = new Timer("tidy", true);
+        private final ThreadLocal<Tidy> local = new ThreadLocal<>();
+        private final Thread hook = new Thread(timer::cancel);
+
+        public Tidy(Map<String, Object> properties) throws Exception {
+            reason = PluginConfig.of(properties).string("reason");
+            Runtime.getRuntime().addShutdownHook(hook);
+            pool.submit(() -> local.set(this)).get();
+            System.getLogger(Tidy.class.getName()).log(System.Logger.Level.DEBUG, "here");
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.supplyAsync(() -> Decision.deny(reason), pool);
+        }
+
+        @Override
+        public void close() {
+            Runtime.getRuntime().removeShutdownHook(hook);
+            timer.cancel();
+            pool.close();
         }
     }
 
