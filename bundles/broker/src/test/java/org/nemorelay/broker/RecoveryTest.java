@@ -125,6 +125,19 @@ class RecoveryTest {
     }
 
     @Test
+    void case81LateProbeFailureLeavesANewerRegistrationAlone() {
+        Scene scene = Scene.standard();
+        StagedWorker worker = scene.readyRoute("m", "ann", "w");
+        scene.accepted(scene.broker.workerDisconnected(worker.permit(), scene.now));
+        StagedWorker first = scene.accepted(scene.tryRecover("w", "ann", worker.generationId()));
+        StagedWorker second = scene.accepted(scene.tryRecover("w", "ann", worker.generationId()));
+        scene.publish(second.permit());
+        assertEquals(Refusal.SUPERSEDED, scene.refused(scene.broker.probeFailed(first.permit(), scene.now)));
+        assertEquals(RouteState.READY, scene.state("ann"));
+        scene.lease("ann").release();
+    }
+
+    @Test
     void case80InvalidRecoveryEndpointRevokesTheGeneration() {
         Scene scene = restarted();
         scene.register("a", "ann");

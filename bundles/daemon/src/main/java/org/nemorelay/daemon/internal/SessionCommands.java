@@ -56,6 +56,11 @@ final class SessionCommands {
     }
 
     void received(ControlSocket socket, String requestId, SessionRequest request) {
+        Optional<ControlFailure> invalid = invalid(request.payload());
+        if (invalid.isPresent()) {
+            Replies.refuse(socket, requestId, invalid.get());
+            return;
+        }
         ControlSession session = socket.session;
         if (session == null
                 || session.socket.filter(current -> current == socket).isEmpty()
@@ -106,22 +111,23 @@ final class SessionCommands {
                 mcp
                         ? Optional.of(ControlFailure.unauthorized("a worker's command on an MCP session"))
                         : Optional.empty();
-            case SessionPayload.Release _ -> mcpOnly(mcp);
-            case SessionPayload.ActivationFailed failed -> activationId(mcp, failed.activationId());
-            case SessionPayload.CancelActivation cancel -> activationId(mcp, cancel.activationId());
+            case SessionPayload.Release _, SessionPayload.ActivationFailed _, SessionPayload.CancelActivation _ ->
+                mcp
+                        ? Optional.empty()
+                        : Optional.of(ControlFailure.unauthorized("an MCP session's command on a worker's session"));
         };
     }
 
-    private static Optional<ControlFailure> mcpOnly(boolean mcp) {
-        return mcp
-                ? Optional.empty()
-                : Optional.of(ControlFailure.unauthorized("an MCP session's command on a worker's session"));
-    }
-
-    private static Optional<ControlFailure> activationId(boolean mcp, String id) {
+    /** What no session may ask: told before it is looked who asks. */
+    private static Optional<ControlFailure> invalid(SessionPayload payload) {
+        String id = switch (payload) {
+            case SessionPayload.ActivationFailed failed -> failed.activationId();
+            case SessionPayload.CancelActivation cancel -> cancel.activationId();
+            case SessionPayload.Ready _, SessionPayload.Release _, SessionPayload.ReportPlugins _ -> "none";
+        };
         return id.isEmpty() || id.length() > MAX_ACTIVATION_ID
                 ? Optional.of(ControlFailure.of(FailureKind.INVALID_ARGUMENT, "activation_id must have 1 to 128 bytes"))
-                : mcpOnly(mcp);
+                : Optional.empty();
     }
 
     private void run(ControlSocket socket, ControlSession session, String requestId, SessionPayload payload) {

@@ -19,7 +19,15 @@ final class FakeServer implements AutoCloseable {
     final List<String> seen = new CopyOnWriteArrayList<>();
     final List<HttpExchange> exchanges = new CopyOnWriteArrayList<>();
     volatile int readyStatus = 204;
+    /** What a probe waits for. */
+    volatile Wait ready = () -> {};
+
     volatile Answer answer;
+
+    /** Returns when it is over. */
+    interface Wait {
+        void await() throws Exception;
+    }
 
     /** Writes one answer. */
     interface Answer {
@@ -35,6 +43,11 @@ final class FakeServer implements AutoCloseable {
             exchange.getRequestBody().readAllBytes();
             if (path.equals(ControlPaths.WORKER_READY)) {
                 seen.add("probe " + exchange.getRequestHeaders().getFirst("x-nemo-relay-worker-token"));
+                try {
+                    ready.await();
+                } catch (Exception e) {
+                    throw new IOException(e);
+                }
                 exchange.sendResponseHeaders(readyStatus, -1);
                 exchange.close();
                 return;

@@ -1,37 +1,21 @@
 package org.nemorelay.daemon.internal;
 
 import java.io.IOException;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.LaunchGrant;
-import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.protocol.control.ActivationFailure;
 import org.nemorelay.protocol.control.ClientCommand;
 import org.nemorelay.protocol.control.CommandFrame;
 import org.nemorelay.protocol.control.ControlPaths;
 import org.nemorelay.protocol.control.Descriptor;
-import org.nemorelay.protocol.control.FrameCodec;
 import org.nemorelay.protocol.control.GenerationGrant;
 import org.nemorelay.protocol.control.Ids;
-import org.nemorelay.protocol.control.Octets;
 import org.nemorelay.protocol.control.PluginReport;
-import org.nemorelay.protocol.control.Proof;
-import org.nemorelay.protocol.control.ReplyBody;
 import org.nemorelay.protocol.control.Role;
-import org.nemorelay.protocol.control.Secret;
-import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.protocol.control.SessionPayload;
-import org.nemorelay.protocol.control.SessionRequest;
-import org.nemorelay.protocol.control.SignedTranscript;
 import org.nemorelay.protocol.control.SigningKey;
-import org.nemorelay.protocol.control.Transcript;
-import org.nemorelay.protocol.control.WorkerNetwork;
 
 /** Peers whose frames are right until a test bends them: for each kind of frame a connection on which it would be accepted. */
 final class FuzzPeer implements AutoCloseable {
@@ -56,75 +40,10 @@ final class FuzzPeer implements AutoCloseable {
     private final String endpoint;
     private final Ids ids = new Ids();
     private int opened;
-    private Optional<Peer> mcp = Optional.empty();
-    private Optional<Peer> worker = Optional.empty();
-    private Optional<Peer> fresh = Optional.empty();
+    private Optional<FramePeer> mcp = Optional.empty();
+    private Optional<FramePeer> worker = Optional.empty();
+    private Optional<FramePeer> fresh = Optional.empty();
     private Optional<LaunchGrant> lastGrant = Optional.empty();
-
-    /** One connection with what its peer knows. */
-    private final class Peer {
-        final RawControl socket;
-        final SigningKey key;
-        final String id = ids.uuid7();
-        final RouteToken token = RouteToken.parse(ids.secret().text()).orElseThrow();
-        final boolean isWorker;
-        Transcript transcript;
-        Secret session = new Secret("none");
-        Optional<GenerationGrant> generation = Optional.empty();
-        long sequence;
-
-        Peer(boolean isWorker, SigningKey key) throws IOException {
-            this.socket = open(isWorker);
-            this.isWorker = isWorker;
-            this.key = key;
-        }
-
-        Role role() {
-            return isWorker ? Role.WORKER : Role.MCP;
-        }
-
-        ServerEvent.Reply ask(ClientCommand command) {
-            socket.send(encode(command));
-            RawControl.Event event = socket.reply(ANSWER_MS);
-            if (event.kind() != RawControl.Event.Kind.TEXT) {
-                throw new AssertionError("no answer to a right " + command + ": " + event);
-            }
-            return (ServerEvent.Reply) FrameCodec.decodeEvent(event.text());
-        }
-
-        Peer challenged() {
-            ClientCommand.Challenge challenge = challenge(role(), id, key);
-            ReplyBody.ChallengeIssued issued =
-                    (ReplyBody.ChallengeIssued) ask(challenge).body();
-            transcript = Transcript.of(
-                    daemon.url().origin(),
-                    challenge,
-                    issued,
-                    1,
-                    isWorker ? Optional.empty() : Optional.of(token.digest()));
-            return this;
-        }
-
-        SignedTranscript proof() {
-            return new SignedTranscript(transcript, Proof.of(role(), key, transcript));
-        }
-
-        ClientCommand.RegisterMcp registerMcp() {
-            return new ClientCommand.RegisterMcp(
-                    proof(),
-                    WorkerNetwork.sign("127.0.0.1", OptionalInt.empty(), key, transcript),
-                    new Secret(token.text()));
-        }
-
-        ClientCommand.RegisterWorker registerWorker(LaunchGrant grant) {
-            return new ClientCommand.RegisterWorker(
-                    proof(), id, endpoint, grant.activationId(), new Secret(grant.activationToken()), Optional.empty());
-        }
-
-        ClientCommand.Session session(SessionPayload payload) {
-            return new ClientCommand.Session(SessionRequest.of(id, session, ids.id(), sequence + 1, payload));
-        }
-    }
 
     FuzzPeer(TestDaemon daemon, String endpoint) {
         this.daemon = daemon;
@@ -133,41 +52,34 @@ final class FuzzPeer implements AutoCloseable {
 
     /** A connection from one of many addresses, so that no limit on one of them is met. */
     RawControl open(boolean isWorker) throws IOException {
-        String from = "127.0." + (1 + opened % ADDRESSES) + ".1";
-        opened++;
-        return new RawControl(daemon.port(), isWorker ? ControlPaths.WORKER : ControlPaths.MCP, from);
+        return new RawControl(daemon.port(), isWorker ? ControlPaths.WORKER : ControlPaths.MCP, from());
+    }
+
+    private String from() {
+        return "127.0." + (1 + opened++ % ADDRESSES) + ".1";
+    }
+
+    private FramePeer peer(boolean isWorker, SigningKey key) throws IOException {
+        return new FramePeer(daemon, isWorker, key, from());
     }
 
     String challenge(boolean isWorker) {
-        return encode(challenge(isWorker ? Role.WORKER : Role.MCP, ids.uuid7(), key()));
-    }
-
-    private ClientCommand.Challenge challenge(Role role, String id, SigningKey key) {
-        return new ClientCommand.Challenge(
-                Descriptor.ours(role), id, key.publicKey(), key.fingerprint(), ids.octets(32));
-    }
-
-    private String encode(ClientCommand command) {
-        return FrameCodec.encode(new CommandFrame(ids.uuid7(), command));
-    }
-
-    private static SigningKey key() {
-        try {
-            KeyPair pair = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
-            byte[] encoded = pair.getPublic().getEncoded();
-            return new SigningKey(
-                    pair.getPrivate(), Octets.of(Arrays.copyOfRange(encoded, encoded.length - 32, encoded.length)));
-        } catch (GeneralSecurityException e) {
-            throw new AssertionError(e);
-        }
+        SigningKey key = FramePeer.newKey();
+        return FramePeer.encode(new ClientCommand.Challenge(
+                Descriptor.ours(isWorker ? Role.WORKER : Role.MCP),
+                ids.uuid7(),
+                key.publicKey(),
+                key.fingerprint(),
+                ids.octets(32)));
     }
 
     /** The connection on which a frame of that kind is due. */
     RawControl socket(Kind kind) throws IOException {
         return switch (kind) {
-            case CHALLENGE -> fresh(new Peer(false, key())).socket;
-            case REGISTER_MCP -> fresh(new Peer(false, key()).challenged()).socket;
-            case REGISTER_WORKER, RECOVER_WORKER -> fresh(new Peer(true, mcpPeer().key).challenged()).socket;
+            case CHALLENGE -> fresh(peer(false, FramePeer.newKey())).socket;
+            case REGISTER_MCP -> fresh(peer(false, FramePeer.newKey()).challenged()).socket;
+            case REGISTER_WORKER, RECOVER_WORKER ->
+                fresh(peer(true, mcpPeer().key).challenged()).socket;
             case READY, REPORT_PLUGINS -> workerPeer().socket;
             case RELEASE, ACTIVATION_FAILED, CANCEL_ACTIVATION, ACKNOWLEDGE -> mcpPeer().socket;
         };
@@ -175,11 +87,11 @@ final class FuzzPeer implements AutoCloseable {
 
     /** A right frame of that kind for the connection of {@link #socket}. */
     String frame(Kind kind) {
-        return encode(
+        return FramePeer.encode(
                 switch (kind) {
-                    case CHALLENGE -> challenge(Role.MCP, fresh.orElseThrow().id, fresh.orElseThrow().key);
+                    case CHALLENGE -> fresh.orElseThrow().newChallenge();
                     case REGISTER_MCP -> fresh.orElseThrow().registerMcp();
-                    case REGISTER_WORKER -> fresh.orElseThrow().registerWorker(grant());
+                    case REGISTER_WORKER -> fresh.orElseThrow().registerWorker(endpoint, grant());
                     case RECOVER_WORKER ->
                         new ClientCommand.RecoverWorker(
                                 fresh.orElseThrow().proof(),
@@ -214,50 +126,41 @@ final class FuzzPeer implements AutoCloseable {
                 ids.id(), ids.secret().text(), LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty()));
     }
 
-    private Peer fresh(Peer peer) {
+    private FramePeer fresh(FramePeer peer) {
         fresh = Optional.of(peer);
         return peer;
     }
 
     /** Hears what the daemon has to say and whether the connection still stands. */
-    private static boolean standing(Peer peer) {
+    private static boolean standing(FramePeer peer) {
         return !peer.socket.over() && peer.socket.reply(1).kind() == RawControl.Event.Kind.NOTHING;
     }
 
-    private Peer mcpPeer() throws IOException {
+    private FramePeer mcpPeer() throws IOException {
         if (mcp.filter(FuzzPeer::standing).isEmpty()) {
             forgetWorker();
-            Peer peer = new Peer(false, key()).challenged();
-            ReplyBody.McpRegistered registered =
-                    (ReplyBody.McpRegistered) peer.ask(peer.registerMcp()).body();
-            peer.session = registered.sessionToken();
-            lastGrant = registered.directive() instanceof org.nemorelay.protocol.Directive.LaunchWorker launch
-                    ? Optional.of(launch.grant())
-                    : Optional.empty();
+            FramePeer peer = peer(false, FramePeer.newKey()).registered();
+            lastGrant = peer.launch;
             mcp = Optional.of(peer);
         }
         return mcp.get();
     }
 
-    private Peer workerPeer() throws IOException {
+    private FramePeer workerPeer() throws IOException {
         if (mcp.filter(FuzzPeer::standing).isEmpty()
                 || worker.filter(FuzzPeer::standing).isEmpty()) {
             forgetWorker();
             mcp.ifPresent(this::leave);
             mcp = Optional.empty();
-            Peer peer = new Peer(true, mcpPeer().key).challenged();
-            if (!(peer.ask(peer.registerWorker(grant())).body() instanceof ReplyBody.WorkerRegistered registered)) {
-                throw new AssertionError("a right worker was refused");
-            }
-            peer.session = registered.sessionToken();
+            FramePeer peer = peer(true, mcpPeer().key).registered(endpoint, grant());
             worker = Optional.of(peer);
         }
         return worker.get();
     }
 
-    private void leave(Peer peer) {
+    private void leave(FramePeer peer) {
         if (!peer.socket.over()) {
-            peer.socket.send(encode(peer.session(new SessionPayload.Release())));
+            peer.socket.send(FramePeer.encode(peer.session(new SessionPayload.Release())));
             peer.socket.reply(ANSWER_MS);
         }
         peer.socket.close();
@@ -267,7 +170,7 @@ final class FuzzPeer implements AutoCloseable {
     void answered(Kind kind, CommandFrame frame, JsonObject reply, int status) {
         boolean counted = status == 200 || status == 204;
         if (frame.command() instanceof ClientCommand.Session session) {
-            Optional<Peer> peer = kind == Kind.READY || kind == Kind.REPORT_PLUGINS ? worker : mcp;
+            Optional<FramePeer> peer = kind == Kind.READY || kind == Kind.REPORT_PLUGINS ? worker : mcp;
             if (counted && !(session.request().payload() instanceof SessionPayload.Release)) {
                 peer.orElseThrow().sequence++;
             } else {

@@ -23,6 +23,7 @@ import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.PrivateFiles;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.control.SessionPayload;
 
 /** A disk that is slow, locked or full keeps neither a stream nor a health check waiting. */
 class SlowDiskTest {
@@ -145,6 +146,81 @@ class SlowDiskTest {
                 "worker",
                 RawHttp.once(daemon.port(), RawHttp.post("/v1/messages", "{}", token))
                         .body());
+    }
+
+    @Test
+    void case75CommunicationFailureDoesNotWaitForTheDisk() throws Exception {
+        TestDaemon.Mcp mcp = ann.mcp();
+        launch(ann, mcp).ready();
+        CountDownLatch finish = new CountDownLatch(1);
+        CountDownLatch writing = new CountDownLatch(1);
+        disk.set(channel -> {
+            writing.countDown();
+            slowly(finish);
+        });
+        try (FakeServer other = new FakeServer("other")) {
+            TestDaemon.User bob = daemon.user("bob");
+            TestDaemon.Worker second = daemon.new Worker(bob, other)
+                    .register(bob.mcp().await(Directive.LaunchWorker.class).grant());
+            Thread ready = Thread.ofVirtual().start(second::ready);
+            assertTrue(writing.await(10, TimeUnit.SECONDS));
+            data.close();
+            String request = RawHttp.post("/v1/messages", "{}", ann.header());
+            assertEquals(502, RawHttp.once(daemon.port(), request).status());
+            TestDaemon.await("requests pass by the worker", () -> status(request) == 200);
+            finish.countDown();
+            ready.join(20_000);
+        }
+    }
+
+    private int status(String request) {
+        try {
+            return RawHttp.once(daemon.port(), request).status();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void case86ReadyAgainOnAnotherSocketPublishesOnceAndItsRecordStays() throws Exception {
+        CountDownLatch writing = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        FramePeer session = FramePeer.mcp(daemon).registered();
+        FramePeer first = FramePeer.worker(daemon, session.key).registered(data.url(), session.launch.orElseThrow());
+        disk.set(channel -> {
+            writing.countDown();
+            slowly(finish);
+        });
+        first.socket.send(FramePeer.encode(first.session(new SessionPayload.Ready(first.id))));
+        assertTrue(writing.await(10, TimeUnit.SECONDS));
+        FramePeer second = new FramePeer(daemon, true, session.key, "127.0.0.1");
+        second.id = first.id;
+        second.registered(data.url(), session.launch.orElseThrow());
+        assertEquals(first.generation, second.generation, "the grant is replayed");
+        Thread over = Thread.ofVirtual().start(() -> {
+            TestDaemon.await("the second probe is answered", () -> data.seen.size() == 2);
+            finish.countDown();
+        });
+        assertEquals(
+                204,
+                second.ask(second.session(new SessionPayload.Ready(second.id))).status());
+        over.join();
+        assertEquals(
+                1,
+                daemon.events.stream()
+                        .filter(event -> event.startsWith("worker_added"))
+                        .count(),
+                daemon.events::toString);
+        daemon.stop(); // after the last write
+        assertEquals(
+                List.of(second.generation.orElseThrow().generationId()),
+                StateFolder.of(daemon.environment).generations().snapshot().stream()
+                        .map(generation -> generation.generationId())
+                        .toList());
+        session.close();
+        first.close();
+        second.close();
+        daemon.start();
     }
 
     private static void slowly(CountDownLatch finish) throws IOException {

@@ -1,0 +1,430 @@
+package org.nemorelay.bench;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.nemorelay.bench.ControlPeer.Identity;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.Relay;
+import org.nemorelay.it.User;
+import org.nemorelay.protocol.control.Role;
+
+/**
+ * One daemon with very many users, whose MCP sessions and workers are simulated here: what a session costs, how many register
+ * in a second, how soon a restarted daemon routes again, and what a request costs among many routes. Arguments: the
+ * executable, the report's file.
+ */
+public final class ScaleBench {
+    private static final int ROUTES = 4_096;
+    private static final int SESSIONS = 8_192;
+    private static final int RECOVERABLE = 1_000;
+    private static final int ADDRESSES = 64;
+    private static final int REGISTERING = 32;
+    private static final Duration REGISTRATION = Duration.ofSeconds(10);
+    private static final Duration WARM_UP = Duration.ofSeconds(12);
+    private static final int REQUESTS = 4_000;
+
+    private final Path folder;
+    private final Path executable;
+    private final AtomicInteger address = new AtomicInteger();
+    private final Map<String, String[]> rows = new LinkedHashMap<>();
+
+    private ScaleBench(Path folder, Path executable) {
+        this.folder = folder;
+        this.executable = executable;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Files.createTempDirectory("nemo-relay-scale");
+        try {
+            String report = new ScaleBench(folder, Path.of(arguments[0])).run();
+            Files.writeString(Path.of(arguments[1]), report);
+            System.out.println(report);
+        } finally {
+            new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
+        }
+    }
+
+    private String run() throws Exception {
+        sessions();
+        registrations();
+        restart();
+        requests();
+        StringBuilder out = new StringBuilder("""
+                # Scale
+
+                Written by `integration-tests/bench/scale`; do not edit by hand. One daemon of the built distribution with
+                the flags of its start script; sessions and workers are simulated by one process on the same machine, from
+                %d loopback addresses, and sign and check as real ones do.
+
+                | figure | measured | target |
+                |---|---:|---:|
+                """.formatted(ADDRESSES));
+        rows.forEach((name, row) -> out.append("| %s | %s | %s |%n".formatted(name, row[0], row[1])));
+        out.append("\nMachine: ")
+                .append(Runtime.getRuntime().availableProcessors())
+                .append(" cores, Java ");
+        return out.append(Runtime.version()).append(".\n").toString();
+    }
+
+    private void row(String name, double value, String target) {
+        String text = String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
+        rows.put(name, new String[] {text, target});
+        System.err.println(name + ": " + text + " (" + target + ")");
+    }
+
+    private Relay daemon(int port, String home) {
+        User user = User.self(folder.resolve(home));
+        return Relay.start(port, user, executable, Proc.spec());
+    }
+
+    private String from() {
+        return "127.0." + (1 + address.getAndIncrement() % ADDRESSES) + ".1";
+    }
+
+    private static List<Identity> identities(int count) {
+        List<Identity> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            all.add(Identity.create());
+        }
+        return all;
+    }
+
+    // ---- idle sessions
+
+    private void sessions() throws Exception {
+        List<ControlPeer> peers = new ArrayList<>();
+        int port = Relay.freePort();
+        try (Relay relay = daemon(port, "sessions")) {
+            long pid = relay.process().pid();
+            warm(port);
+            long before = liveBytes(pid);
+            List<Identity> users = identities(ROUTES);
+            try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
+                List<Future<ControlPeer>> registered = new ArrayList<>();
+                for (int i = 0; i < SESSIONS; i++) {
+                    Identity user = users.get(i % ROUTES);
+                    registered.add(threads.submit(() -> {
+                        ControlPeer peer = new ControlPeer(port, user, Role.MCP);
+                        peer.registerMcp(from());
+                        return peer;
+                    }));
+                }
+                for (Future<ControlPeer> each : registered) {
+                    peers.add(each.get());
+                }
+            }
+            Thread.sleep(6_000); // acknowledgements are checked after five seconds
+            long after = liveBytes(pid);
+            row("idle MCP sessions on %,d routes".formatted(ROUTES), peers.size(), "%,d".formatted(SESSIONS));
+            row("heap for each session, KiB", (after - before) / 1024.0 / SESSIONS, "≤ 24");
+            row("resident memory of the daemon, MB", Memory.resident(pid), "");
+        } finally {
+            peers.forEach(ControlPeer::close);
+        }
+    }
+
+    private void warm(int port) throws IOException {
+        for (int i = 0; i < 20; i++) {
+            try (ControlPeer peer = new ControlPeer(port, Identity.create(), Role.MCP)) {
+                peer.registerMcp(from());
+                peer.release();
+            }
+        }
+    }
+
+    /** Bytes of live objects after a full collection. */
+    private static long liveBytes(long pid) throws IOException, InterruptedException {
+        Path java = Path.of(ProcessHandle.current().info().command().orElseThrow());
+        Process histogram = new ProcessBuilder(
+                        java.resolveSibling("jcmd").toString(), Long.toString(pid), "GC.class_histogram")
+                .redirectErrorStream(true)
+                .start();
+        String text = new String(histogram.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        histogram.waitFor();
+        for (String line : text.lines().toList()) {
+            if (line.startsWith("Total")) {
+                return Long.parseLong(line.trim().split(" +")[2]);
+            }
+        }
+        throw new IOException("no histogram: " + text);
+    }
+
+    // ---- registrations
+
+    private void registrations() throws Exception {
+        int port = Relay.freePort();
+        try (Relay relay = daemon(port, "registrations")) {
+            List<Identity> users = identities(REGISTERING);
+            register(port, users, WARM_UP);
+            double cpu = cpuMillis(relay.process().pid());
+            long start = System.nanoTime();
+            int count = register(port, users, REGISTRATION);
+            double seconds = (System.nanoTime() - start) / 1e9;
+            row("registrations/s, each with two signatures checked", count / seconds, "≥ 500");
+            row("CPU of the daemon for each, ms", (cpuMillis(relay.process().pid()) - cpu) / (double) count, "");
+        }
+    }
+
+    private int register(int port, List<Identity> users, Duration time) throws Exception {
+        long end = System.nanoTime() + time.toNanos();
+        AtomicInteger count = new AtomicInteger();
+        try (ExecutorService threads = Executors.newFixedThreadPool(users.size())) {
+            List<Future<Object>> all = new ArrayList<>();
+            for (Identity user : users) {
+                all.add(threads.submit(() -> {
+                    while (System.nanoTime() < end) {
+                        try (ControlPeer peer = new ControlPeer(port, user, Role.MCP)) {
+                            peer.registerMcp(from());
+                            count.incrementAndGet();
+                            peer.release();
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<Object> each : all) {
+                each.get();
+            }
+        }
+        return count.get();
+    }
+
+    private static double cpuMillis(long pid) throws IOException {
+        String[] stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"))
+                .replaceFirst("^.*\\) ", "")
+                .split(" ");
+        return (Long.parseLong(stat[11]) + Long.parseLong(stat[12])) * 10.0;
+    }
+
+    // ---- a restart
+
+    /** A user whose session and worker are simulated. */
+    private static final class Pair {
+        final Identity user;
+        final ControlPeer mcp;
+        final ControlPeer worker;
+
+        Pair(int port, Identity user) {
+            this.user = user;
+            this.mcp = new ControlPeer(port, user, Role.MCP);
+            this.worker = new ControlPeer(port, user, Role.WORKER);
+        }
+    }
+
+    private Pair launched(int port, Identity user, String endpoint, ExecutorService listeners) throws IOException {
+        Pair pair = new Pair(port, user);
+        pair.mcp.registerMcp(from());
+        pair.worker.registerWorker(from(), endpoint, pair.mcp.launch.orElseThrow());
+        pair.worker.ready();
+        listen(pair, listeners);
+        return pair;
+    }
+
+    private static void listen(Pair pair, ExecutorService listeners) {
+        listeners.execute(pair.mcp::listen);
+        listeners.execute(pair.worker::listen);
+    }
+
+    private List<Pair> launched(int port, List<Identity> users, String endpoint, ExecutorService listeners)
+            throws Exception {
+        List<Pair> pairs = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            List<Future<Pair>> all = new ArrayList<>();
+            for (Identity user : users) {
+                all.add(threads.submit(() -> launched(port, user, endpoint, listeners)));
+            }
+            for (Future<Pair> each : all) {
+                pairs.add(each.get());
+            }
+        }
+        return pairs;
+    }
+
+    private void restart() throws Exception {
+        int port = Relay.freePort();
+        HttpServer data = data();
+        String endpoint = "http://127.0.0.1:" + data.getAddress().getPort();
+        List<Pair> pairs;
+        ExecutorService listeners = Executors.newVirtualThreadPerTaskExecutor();
+        try {
+            try (Relay relay = daemon(port, "restart")) {
+                pairs = launched(port, identities(RECOVERABLE), endpoint, listeners);
+                relay.process().signal("KILL");
+                relay.process().awaitExit(Duration.ofSeconds(10));
+            }
+            try (ExecutorService threads = Executors.newFixedThreadPool(32)) {
+                List<Future<Long>> routed = new ArrayList<>();
+                Proc daemon = User.self(folder.resolve("restart"))
+                        .spec(executable.toString(), "daemon", "--port", Integer.toString(port))
+                        .start();
+                try {
+                    long open = opened(port);
+                    for (Pair pair : pairs) {
+                        routed.add(threads.submit(() -> recover(port, pair, endpoint, listeners)));
+                    }
+                    long last = open;
+                    for (Future<Long> each : routed) {
+                        last = Math.max(last, each.get());
+                    }
+                    row(
+                            "restart with %,d recoverable workers: all routed after, s".formatted(RECOVERABLE),
+                            (last - open) / 1e9,
+                            "≤ 5");
+                } finally {
+                    daemon.signal("KILL");
+                    daemon.close();
+                }
+            }
+            pairs.forEach(pair -> {
+                pair.mcp.close();
+                pair.worker.close();
+            });
+        } finally {
+            listeners.shutdownNow();
+            data.stop(0);
+        }
+    }
+
+    /** When the port first took a connection, in {@link System#nanoTime()}. */
+    private static long opened(int port) throws InterruptedException {
+        while (true) {
+            try {
+                new Socket("127.0.0.1", port).close();
+                return System.nanoTime();
+            } catch (IOException e) {
+                Thread.sleep(2);
+            }
+        }
+    }
+
+    /** Comes back as real ones do, and tells when a request of this user met its worker. */
+    private long recover(int port, Pair pair, String endpoint, ExecutorService listeners) throws IOException {
+        pair.mcp.registerMcp(from());
+        pair.worker.recoverWorker(from(), endpoint);
+        pair.worker.ready();
+        listen(pair, listeners);
+        try (Requests requests = new Requests(port)) {
+            if (!requests.post(pair.user).equals("worker")) {
+                throw new IOException("a recovered worker got no request");
+            }
+        }
+        return System.nanoTime();
+    }
+
+    /** The data plane of every worker. */
+    private static HttpServer data() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_024);
+        server.setExecutor(
+                Executors.newFixedThreadPool(8, Thread.ofPlatform().daemon().factory()));
+        byte[] answer = "worker".getBytes(StandardCharsets.US_ASCII);
+        server.createContext("/", exchange -> {
+            exchange.getRequestBody().readAllBytes();
+            if (exchange.getRequestMethod().equals("GET")) {
+                exchange.sendResponseHeaders(204, -1);
+            } else {
+                exchange.sendResponseHeaders(200, answer.length);
+                exchange.getResponseBody().write(answer);
+            }
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    // ---- requests among many routes
+
+    private void requests() throws Exception {
+        int port = Relay.freePort();
+        HttpServer data = data();
+        String endpoint = "http://127.0.0.1:" + data.getAddress().getPort();
+        ExecutorService listeners = Executors.newVirtualThreadPerTaskExecutor();
+        try (Relay relay = daemon(port, "requests")) {
+            long pid = relay.process().pid();
+            List<Pair> pairs = new ArrayList<>(launched(port, identities(1), endpoint, listeners));
+            cost(port, pid, pairs);
+            double[] one = cost(port, pid, pairs);
+            pairs.addAll(launched(port, identities(ROUTES - 1), endpoint, listeners));
+            cost(port, pid, pairs);
+            double[] many = cost(port, pid, pairs);
+            row("CPU of the daemon for each request, 1 route, us", one[1], "");
+            row("CPU of the daemon for each request, %,d routes, us".formatted(ROUTES), many[1], "flat");
+            row("request at p50, 1 route, us", one[0], "");
+            row("request at p50, %,d routes, us".formatted(ROUTES), many[0], "flat");
+            pairs.forEach(pair -> {
+                pair.mcp.close();
+                pair.worker.close();
+            });
+        } finally {
+            listeners.shutdownNow();
+            data.stop(0);
+        }
+    }
+
+    /** Median time and the daemon's processor time of one request, in microseconds; the users take turns. */
+    private static double[] cost(int port, long pid, List<Pair> pairs) throws IOException {
+        double[] times = new double[REQUESTS];
+        double cpu = cpuMillis(pid);
+        try (Requests requests = new Requests(port)) {
+            for (int i = 0; i < REQUESTS; i++) {
+                long start = System.nanoTime();
+                requests.post(pairs.get((int) ((long) i * 7_919 % pairs.size())).user);
+                times[i] = (System.nanoTime() - start) / 1e3;
+            }
+        }
+        java.util.Arrays.sort(times);
+        return new double[] {times[REQUESTS / 2], (cpuMillis(pid) - cpu) * 1_000 / REQUESTS};
+    }
+
+    /** One connection for requests one after another. */
+    private static final class Requests implements AutoCloseable {
+        private final Socket socket;
+        private final java.io.DataInputStream in;
+
+        Requests(int port) throws IOException {
+            socket = new Socket("127.0.0.1", port);
+            socket.setTcpNoDelay(true);
+            in = new java.io.DataInputStream(new java.io.BufferedInputStream(socket.getInputStream()));
+        }
+
+        String post(Identity user) throws IOException {
+            socket.getOutputStream()
+                    .write(("POST /v1/messages HTTP/1.1\r\nhost: relay\r\nx-nemo-relay-client-token: "
+                                    + user.token().text() + "\r\ncontent-length: 2\r\n\r\n{}")
+                            .getBytes(StandardCharsets.US_ASCII));
+            StringBuilder head = new StringBuilder();
+            while (head.indexOf("\r\n\r\n") < 0) {
+                head.append((char) in.readUnsignedByte());
+            }
+            String text = head.toString().toLowerCase(Locale.ROOT);
+            int at = text.indexOf("content-length: ") + 16;
+            int length = Integer.parseInt(text.substring(at, text.indexOf("\r\n", at)));
+            return new String(in.readNBytes(length), StandardCharsets.US_ASCII);
+        }
+
+        @Override
+        public void close() {
+            try {
+                socket.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
