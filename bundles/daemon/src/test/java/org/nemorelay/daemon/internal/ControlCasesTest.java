@@ -28,7 +28,6 @@ import org.nemorelay.protocol.control.ProtocolRange;
 import org.nemorelay.protocol.control.ReplyBody;
 import org.nemorelay.protocol.control.Role;
 import org.nemorelay.protocol.control.Secret;
-import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.protocol.control.SessionPayload;
 import org.nemorelay.protocol.control.SignedTranscript;
 import org.nemorelay.protocol.control.SigningKey;
@@ -223,7 +222,8 @@ class ControlCasesTest {
         assertEquals(401, digest.status(digest.registerMcp()), "a transcript without the digest");
         FramePeer hint = mcp().challenged();
         ClientCommand.RegisterMcp honest = hint.registerMcp();
-        WorkerNetwork other = WorkerNetwork.sign("127.0.0.1", OptionalInt.of(4_711), FramePeer.newKey(), hint.transcript);
+        WorkerNetwork other =
+                WorkerNetwork.sign("127.0.0.1", OptionalInt.of(4_711), FramePeer.newKey(), hint.transcript);
         assertEquals(
                 401, hint.status(new ClientCommand.RegisterMcp(honest.proof(), other, honest.credential())), "a hint");
         assertTrue(daemon.events.stream().noneMatch(event -> event.startsWith("mcp_added")));
