@@ -238,7 +238,11 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
 
     private void tooLarge(Response response, Callback callback) {
         Answers.gatewayError(
-                response, callback, 413, "payload too large: hook payload exceeds the " + maxHookBytes + "-byte limit");
+                response,
+                callback,
+                413,
+                "payload too large: hook payload exceeds the " + maxHookBytes
+                        + "-byte limit of the relay's worker, [gateway] max_hook_payload_bytes");
     }
 
     private void answer(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -148,6 +150,32 @@ class BadInputTest {
             assertEquals(
                     200,
                     RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header())
+                            .status());
+        }
+    }
+
+    /** The answer names who refuses, the size and the setting, and does not wait for the rest (B18). */
+    @Test
+    void aHookOverTheLimitIsRefusedAtOnce() throws IOException {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker(mcp);
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), relay.port())) {
+                socket.setSoTimeout((int) LIMIT.toMillis());
+                socket.getOutputStream()
+                        .write(("POST /hooks/codex HTTP/1.1\r\nhost: x\r\ncontent-length: 30000000\r\n"
+                                        + bench.user.header() + "\r\n\r\n{\"hook_event_name\":")
+                                .getBytes(StandardCharsets.ISO_8859_1));
+                String answer = new String(socket.getInputStream().readNBytes(300), StandardCharsets.ISO_8859_1);
+                assertTrue(answer.startsWith("HTTP/1.1 413 "), answer);
+                assertTrue(
+                        answer.contains("20971520-byte limit of the relay's worker, [gateway] max_hook_payload_bytes"),
+                        answer);
+            }
+            assertEquals(
+                    200,
+                    RawHttp.post(relay.port(), "/hooks/codex", "{}", bench.user.header())
                             .status());
         }
     }
