@@ -109,6 +109,9 @@ public final class Main {
             case "daemon tls-certificate" ->
                 out.print(StateFolder.of(environment).hookTlsIdentity().pem());
             case "status" -> Status.run(environment, command.flags(), json, out);
+            case "demo carriers" -> {
+                return role("carriers-demo", command);
+            }
             case "demo" -> {
                 return DemoCommand.run(home(), environment, json, out, err);
             }

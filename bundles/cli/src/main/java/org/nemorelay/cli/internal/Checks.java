@@ -42,6 +42,15 @@ final class Checks {
         return Long.toString(limit);
     };
 
+    static final UnaryOperator<String> SWAPS = value -> {
+        String rule = "a count is from 1 through 1000";
+        long count = integer(value, rule);
+        if (count < 1 || count > 1_000) {
+            throw refused(rule);
+        }
+        return value;
+    };
+
     static final UnaryOperator<String> BYTES = value -> {
         String rule = "the limit must be a positive integer";
         long bytes = integer(value, rule);

@@ -108,6 +108,18 @@ public final class Commands {
         CommandSpec demo = command(
                 "demo", "Send one model request and one hook through daemon, worker and plugin, and show every hop");
         demo.addOption(json());
+        CommandSpec demoOfCarriers = command(
+                "carriers", "Change carriers under traffic, and count every message, job and call; a minute at most");
+        demoOfCarriers
+                .addOption(value("--swaps", "COUNT", "How often to change, 1 to 1000 [default: 20]", SWAPS))
+                .addOption(json());
+        demoOfCarriers
+                .usageMessage()
+                .footer(
+                        "",
+                        "Between the carrier within the process and NATS, where nats-server is installed: a private server is started",
+                        "for the time of the demo. Without it between two carriers within the process.");
+        demo.addSubcommand("carriers", demoOfCarriers).addSubcommand(HELP, helpCommand());
         root.addSubcommand("daemon", daemon)
                 .addSubcommand("status", status)
                 .addSubcommand("demo", demo)

@@ -93,7 +93,8 @@ final class Jobs implements Registration {
     private void progress(Message message) {
         try {
             JobProgress event = JobProgress.decode(message.body());
-            change(event.jobId(), event.status(), event.message(), "", "");
+            // The end is the result's to tell: the two come on subscriptions of their own, in any order.
+            change(event.jobId(), over(event.status()) ? "" : event.status(), event.message(), "", "");
         } catch (JsonException e) {
             // Somebody else's idea of an event.
         }
@@ -111,12 +112,17 @@ final class Jobs implements Registration {
     /** A result is final: progress that comes after it changes nothing. */
     private synchronized void change(String id, String status, String message, String result, String error) {
         jobs.computeIfPresent(id, (key, job) -> {
-            boolean over = switch (job.status()) {
-                case JobResult.COMPLETED, JobResult.FAILED, JobResult.CANCELLED -> true;
-                default -> false;
-            };
-            return over ? job : new Job(id, status.isEmpty() ? job.status() : status, message, result, error);
+            return over(job.status())
+                    ? job
+                    : new Job(id, status.isEmpty() ? job.status() : status, message, result, error);
         });
+    }
+
+    private static boolean over(String status) {
+        return switch (status) {
+            case JobResult.COMPLETED, JobResult.FAILED, JobResult.CANCELLED -> true;
+            default -> false;
+        };
     }
 
     @Override

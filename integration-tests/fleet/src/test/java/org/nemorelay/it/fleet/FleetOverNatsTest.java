@@ -119,6 +119,17 @@ class FleetOverNatsTest {
     @Order(4)
     void jobsRunOnAnAgentWorkerAndTellWhatCameOfThem() {
         fleet.agentWorker("helper");
+        // A job that is put into its queue before the worker's link is there is nobody's.
+        Await.until(fleet::transcripts, Fleet.LIMIT, () -> {
+            String first = job(Json.object("model", Fleet.MODEL, "prompt", "are you there"));
+            for (int i = 0; i < 100; i++) {
+                if (job(first).string("status").equals("completed")) {
+                    return true;
+                }
+                Thread.sleep(20);
+            }
+            return false;
+        });
         String done = job(Json.object("model", Fleet.MODEL, "prompt", "do this", "mcp", Json.object("tools", 1)));
         assertEquals("do this", ended(done).string("result"));
         String task = job(Json.object("model", Fleet.MODEL, "prompt", "and that"));
@@ -138,9 +149,13 @@ class FleetOverNatsTest {
         return answer.json().string("job_id");
     }
 
+    private static JsonObject job(String id) {
+        return fleet.get("/api/jobs/" + id).json();
+    }
+
     private static JsonObject ended(String id) {
         return Await.value(fleet::transcripts, Fleet.LIMIT, () -> {
-            JsonObject job = fleet.get("/api/jobs/" + id).json();
+            JsonObject job = job(id);
             return List.of("completed", "failed").contains(job.string("status")) ? job : null;
         });
     }
