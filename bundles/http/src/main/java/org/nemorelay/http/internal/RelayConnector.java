@@ -15,6 +15,7 @@ import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.thread.Invocable;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.TryExecutor;
 import org.nemorelay.protocol.TimeScale;
@@ -30,7 +31,7 @@ final class RelayConnector extends ServerConnector {
 
     RelayConnector(Server server, TimeScale scale, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
-        super(server, new SameThread(server.getThreadPool()), null, null, 0, 1, protocols);
+        super(server, new SameThread(server), null, null, 0, 1, protocols);
         setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(scale.ms(KEEP_ALIVE_MS));
@@ -115,22 +116,27 @@ final class RelayConnector extends ServerConnector {
     }
 
     /**
-     * Runs a connection that goes on after a response at once: nothing there blocks, and Jetty would wake another thread
-     * for every request. Within such a run the next one is dispatched, so pipelined requests do not pile up on the stack.
+     * Runs a connection that goes on after a response at once where nothing in the handlers blocks: Jetty would wake
+     * another thread for every request. Within such a run the next one is dispatched, so pipelined requests do not pile up
+     * on the stack.
      */
     private static final class SameThread implements TryExecutor {
+        private final Server server;
         private final Executor threads;
         private final TryExecutor ready;
         private final ThreadLocal<Boolean> running = new ThreadLocal<>();
 
-        SameThread(Executor threads) {
-            this.threads = threads;
+        SameThread(Server server) {
+            this.server = server;
+            this.threads = server.getThreadPool();
             this.ready = TryExecutor.asTryExecutor(threads);
         }
 
         @Override
         public void execute(Runnable task) {
-            if (task instanceof Connection && running.get() == null) {
+            if (task instanceof Connection
+                    && running.get() == null
+                    && server.getInvocationType() == Invocable.InvocationType.NON_BLOCKING) {
                 running.set(true);
                 try {
                     task.run();
