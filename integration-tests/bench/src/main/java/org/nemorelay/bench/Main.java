@@ -3,6 +3,8 @@ package org.nemorelay.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +55,7 @@ public final class Main {
         double nothing = Samples.take(2, 11, StartBench::nothing).median();
         Report.Figures figures = new Report.Figures(
                 nothing, start(ours), new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
+        progress("direct");
         figures.ways().put("direct", RequestBench.run(lean.port(), "", List.of()));
         requests(ours, figures);
         if (other.isPresent()) {
@@ -80,14 +83,17 @@ public final class Main {
     }
 
     private Map<String, Double> start(Subject subject) {
+        progress(subject.name() + ", start");
         return new StartBench(subject, user(subject), provider).run();
     }
 
     private void requests(Subject subject, Report.Figures figures) {
         User user = user(subject);
+        progress(subject.name() + ", pass-through");
         try (Relay relay = relay(subject, user)) {
             long daemon = relay.process().pid();
             figures.ways().put(subject.name() + ", pass-through", RequestBench.run(relay.port(), "", List.of(daemon)));
+            progress(subject.name() + ", through the worker");
             try (McpSession session = worker(subject, user, relay)) {
                 long worker = StartBench.worker(relay);
                 String header = user.header() + "\r\n";
@@ -95,6 +101,7 @@ public final class Main {
                         .put(
                                 subject.name() + ", through the worker",
                                 RequestBench.run(relay.port(), header, List.of(daemon, worker)));
+                progress(subject.name() + ", slow streams");
                 figures.slow().put(subject.name(), RequestBench.slowStreams(relay.port(), header, daemon, worker));
                 session.end();
             }
@@ -117,6 +124,10 @@ public final class Main {
         session.initialize();
         relay.awaitReadyWorker();
         return session;
+    }
+
+    private static void progress(String what) {
+        System.err.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + what);
     }
 
     private User user(Subject subject) {
