@@ -20,7 +20,7 @@ import org.nemorelay.it.User;
 
 /**
  * {@code Main report FILE} measures everything and writes the report; {@code Main memory MINUTES FILE} loads one daemon and
- * its worker for so long and writes what became of their memory.
+ * its worker for so long and writes what became of their memory; {@code Main plugins FILE} writes what plugins cost a request.
  */
 public final class Main {
     private static final String NO_PLUGINS = "version = 1\n";
@@ -40,8 +40,11 @@ public final class Main {
         try (MockProvider provider = new MockProvider();
                 LeanProvider lean = new LeanProvider()) {
             Main main = new Main(folder, provider, lean);
-            String report =
-                    arguments[0].equals("memory") ? main.memory(Integer.parseInt(arguments[1])) : main.measure();
+            String report = switch (arguments[0]) {
+                case "memory" -> main.memory(Integer.parseInt(arguments[1]));
+                case "plugins" -> new PluginBench(folder, lean).run();
+                default -> main.measure();
+            };
             Files.writeString(Path.of(arguments[arguments.length - 1]), report);
             System.out.println(report);
         } finally {

@@ -121,7 +121,7 @@ class ToolPolicyTest {
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
             int line = Relay.observabilityToml(folder).split("\n").length + 5;
             String expected = "etc/plugins.toml:" + line + ":1: plugin \"tool_policy\": dney: unknown key; known here:"
-                    + " version, deny";
+                    + " version, deny, rules, default, surfaces";
             Await.until(
                     expected + "\nin " + mcp.process().transcript(),
                     LIMIT,

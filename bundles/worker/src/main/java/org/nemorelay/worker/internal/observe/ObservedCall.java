@@ -74,6 +74,11 @@ public final class ObservedCall implements ExchangeListener {
     }
 
     @Override
+    public boolean wantsBytes() {
+        return true;
+    }
+
+    @Override
     public synchronized void requestBytes(ByteBuffer bytes) {
         if (requestBody.isPresent() && !bodyTooLarge) {
             if (requestBody.get().size() + bytes.remaining() > limit) {
