@@ -368,6 +368,62 @@ class ControlCasesTest {
     }
 
     @Test
+    void case52HeadTimeoutKeepsTheRouteReady() throws Exception {
+        for (boolean strict : List.of(false, true)) {
+            daemon.stop();
+            daemon.with("response_timeout_secs", 1L)
+                    .with("require_worker", strict)
+                    .start();
+            RawHttp.Answer late;
+            try (FakeServer silent = new FakeServer("worker")) {
+                FramePeer session = mcp().registered();
+                FramePeer worker = worker(session.key).registered(silent.url(), session.launch.orElseThrow());
+                assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
+                FakeServer.Answer usual = silent.answer;
+                CountDownLatch over = new CountDownLatch(1);
+                silent.answer = exchange -> {
+                    awaitLatch(over);
+                    usual.write(exchange);
+                };
+                String request =
+                        RawHttp.post("/v1/messages", "{}", "x-nemo-relay-client-token: " + session.token.text());
+                late = RawHttp.once(daemon.port(), request);
+                over.countDown();
+                assertEquals(504, late.status());
+                silent.answer = usual;
+                assertEquals("worker", RawHttp.once(daemon.port(), request).body());
+            }
+        }
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void case54OperationIdsReachTheWorkerOnHooksOnly() throws Exception {
+        FramePeer session = mcp().registered();
+        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
+        String token = "x-nemo-relay-client-token: " + session.token.text();
+        String valid = "01a22982-770b-7981-9620-04096e0f32c9";
+        for (String[] row : List.of(
+                new String[] {"/hooks/codex", valid, valid},
+                new String[] {"/hooks/codex", "no-uuid", null},
+                new String[] {"/v1/messages", valid, null})) {
+            RawHttp.once(daemon.port(), RawHttp.post(row[0], "{}", token, "x-nemo-relay-operation-id: " + row[1]));
+            assertEquals(
+                    row[2],
+                    data.exchanges.getLast().getRequestHeaders().getFirst("x-nemo-relay-operation-id"),
+                    row[0] + " " + row[1]);
+        }
+    }
+
+    @Test
     void case83GlobalPassThroughLendsItsCredentialToEverybody() throws Exception {
         daemon.stop();
         daemon.environment.put("ANTHROPIC_API_KEY", "sk-daemon");
