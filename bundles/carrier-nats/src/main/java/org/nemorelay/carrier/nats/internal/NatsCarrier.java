@@ -13,11 +13,14 @@ import org.nemorelay.seams.carrier.ExchangeAgentControl;
 import org.nemorelay.seams.carrier.ExchangeCommandSender;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.Seam;
+import org.nemorelay.seams.carrier.StoreFileStager;
 import org.nemorelay.seams.carrier.WorkRoutes;
 import org.nemorelay.seams.control.AgentControl;
 import org.nemorelay.seams.control.AgentRpcServer;
 import org.nemorelay.seams.control.ControlServer;
 import org.nemorelay.seams.control.NodeCommandSender;
+import org.nemorelay.seams.staging.FileStager;
+import org.nemorelay.seams.staging.ObjectStore;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.ProcessControl;
 import org.osgi.service.component.annotations.Activate;
@@ -42,18 +45,27 @@ public final class NatsCarrier implements Carrier {
     private final NodeCommandSender commands;
     private final AgentControl agentControl;
     private final AgentRpcServer agentRpcServer;
+    private final Optional<S3Store> store;
+    private final Optional<StoreFileStager> stager;
 
     @Activate
     public NatsCarrier(NatsCarrierConfig config, @Reference EventLog log, @Reference ProcessControl process) {
         this(
                 Settings.of(config),
+                S3Store.of(config),
                 WorkRoutes.standard().withAgentRunRoute(config.agent_subject(), config.agent_queue()),
                 ControlTimeouts.standard(),
                 log,
                 new Faults(log, process));
     }
 
-    NatsCarrier(Settings settings, WorkRoutes routes, ControlTimeouts timeouts, EventLog log, Faults faults) {
+    NatsCarrier(
+            Settings settings,
+            Optional<S3Store> store,
+            WorkRoutes routes,
+            ControlTimeouts timeouts,
+            EventLog log,
+            Faults faults) {
         this.name = settings.name();
         this.faults = faults;
         this.link = new NatsLink(settings, log, faults);
@@ -62,6 +74,8 @@ public final class NatsCarrier implements Carrier {
         this.commands = new ExchangeCommandSender(bus, timeouts, faults);
         this.agentControl = new ExchangeAgentControl(bus);
         this.agentRpcServer = NatsControlServer.agentRpc(link, faults);
+        this.store = store;
+        this.stager = store.map(bucket -> new StoreFileStager(bucket, bus, timeouts, faults));
         link.start();
     }
 
@@ -72,7 +86,11 @@ public final class NatsCarrier implements Carrier {
 
     @Override
     public Set<Seam> seams() {
-        return EnumSet.of(Seam.FAN_OUT, Seam.QUEUES, Seam.CONTROL, Seam.AGENT_RPC);
+        Set<Seam> seams = EnumSet.of(Seam.FAN_OUT, Seam.QUEUES, Seam.CONTROL, Seam.AGENT_RPC);
+        if (store.isPresent()) {
+            seams.add(Seam.STAGING);
+        }
+        return seams;
     }
 
     @Override
@@ -118,6 +136,16 @@ public final class NatsCarrier implements Carrier {
     @Override
     public AgentRpcServer agentRpcServer() {
         return agentRpcServer;
+    }
+
+    @Override
+    public FileStager stager() {
+        return stager.isPresent() ? stager.get() : Carrier.super.stager();
+    }
+
+    @Override
+    public ObjectStore store() {
+        return store.isPresent() ? store.get() : Carrier.super.store();
     }
 
     /** Bytes to a subject, past the typed senders. */
