@@ -5,4 +5,9 @@ class TunnelDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new TunnelRig();
     }
+
+    @Override
+    protected String column() {
+        return "test tunnel";
+    }
 }

@@ -8,4 +8,9 @@ class DirectDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new DirectRig();
     }
+
+    @Override
+    protected String column() {
+        return "direct";
+    }
 }

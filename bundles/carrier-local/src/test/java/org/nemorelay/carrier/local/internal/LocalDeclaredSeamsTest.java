@@ -8,4 +8,9 @@ class LocalDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new LocalRig();
     }
+
+    @Override
+    protected String column() {
+        return "local";
+    }
 }

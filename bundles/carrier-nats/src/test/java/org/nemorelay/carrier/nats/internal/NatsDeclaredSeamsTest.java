@@ -6,6 +6,11 @@ import org.nemorelay.testkit.DeclaredSeamsConformance;
 class NatsDeclaredSeamsTest extends DeclaredSeamsConformance {
     @Override
     protected CarrierRig openRig() {
-        return new NatsRig();
+        return NatsRig.withStore();
+    }
+
+    @Override
+    protected String column() {
+        return "NATS";
     }
 }
