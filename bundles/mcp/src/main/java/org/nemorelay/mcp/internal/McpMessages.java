@@ -63,7 +63,7 @@ final class McpMessages {
         // Who names no version gets one that is spoken here, as who names an unknown one; the stock refuses.
         Object version = params instanceof Map<?, ?> map ? map.get("protocolVersion") : null;
         if (params != null && !(params instanceof Map<?, ?>) || version != null && !(version instanceof String)) {
-            return now(error(INVALID_PARAMS, "Invalid protocolVersion", id));
+            return now(error(INVALID_PARAMS, "Missing protocolVersion", id));
         }
         initializing = true;
         Map<String, Object> result = Json.object(

@@ -35,7 +35,7 @@ class McpMessagesTest {
                 "{'jsonrpc':'2.0','id':1.5,'method':'ping'}|{'error':{'code':-32600,'message':'Invalid Request'},'id':null,'jsonrpc':'2.0'}",
                 "{'jsonrpc':'2.0','id':{},'method':'ping'}|{'error':{'code':-32600,'message':'Invalid Request'},'id':null,'jsonrpc':'2.0'}",
                 "{'jsonrpc':'2.0','id':8,'result':{}}|{'error':{'code':-32600,'message':'Invalid Request'},'id':8,'jsonrpc':'2.0'}",
-                "{'jsonrpc':'2.0','id':0,'method':'initialize','params':{'protocolVersion':5}}|{'error':{'code':-32602,'message':'Invalid protocolVersion'},'id':0,'jsonrpc':'2.0'}",
+                "{'jsonrpc':'2.0','id':0,'method':'initialize','params':{'protocolVersion':5}}|{'error':{'code':-32602,'message':'Missing protocolVersion'},'id':0,'jsonrpc':'2.0'}",
             })
     void answeredAtOnce(String request, String answer) {
         McpMessages.Answer given = messages.answer(json(request));

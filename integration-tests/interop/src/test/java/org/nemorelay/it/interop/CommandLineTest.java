@@ -17,8 +17,7 @@ import org.nemorelay.it.User;
 
 /**
  * Wrong command lines and environments to both programs: the same exit status, nothing on standard output, and of ours a
- * line that names what is wrong. Not compared: the words (no program reads them), {@code --log-config-path} (refused here
- * with a reason), the rest of the stock program's commands.
+ * line that names what is wrong. Not compared: the words (no program reads them), the rest of the stock program's commands.
  */
 class CommandLineTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -77,6 +76,15 @@ class CommandLineTest {
                             "NEMO_RELAY_LOG=nope daemon --port 18155",
                             "NEMO_RELAY_LOG_STDERR_FORMAT=nope daemon --port 18155",
                             "NEMO_RELAY_OPENAI_BASE_URL=nope daemon --port 18155",
+                            "NEMO_RELAY_ANTHROPIC_BASE_URL=http://10.0.0.1:80 daemon --port 18155",
+                            "--openai-base-url http://provider.example/v1 daemon --port 18155",
+                            "--log-config-path x.toml daemon --port 18155",
+                            "--log-config-path /nowhere.toml daemon --port 18155",
+                            "--log-config-path /x.toml --log-level info daemon --port 18155",
+                            "NEMO_RELAY_LOG= daemon --port 18155",
+                            "NEMO_RELAY_LOG_STDERR=nope daemon --port 18155",
+                            "NEMO_RELAY_LOG_CONFIG_PATH=/nowhere.toml daemon --port 18155",
+                            "help nope",
                             "NEMO_RELAY_LOG=nope daemon mcp --daemon-address http://127.0.0.1:1"),
                     Stream.of(
                                     "",
