@@ -37,7 +37,7 @@ public final class Relay implements AutoCloseable {
     /** Starts a daemon that listens on this port, as specified, and waits until it serves. */
     public static Relay start(int port, Proc.Spec spec) {
         Relay relay = new Relay(spec.start(), port);
-        Await.until("the daemon serves /healthz", Duration.ofSeconds(30), () -> {
+        Await.until("the daemon serves /healthz", Duration.ofSeconds(90), () -> {
             if (!relay.daemon.alive()) {
                 throw new AssertionError("the daemon ended\n" + relay.daemon.transcript());
             }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.Relay;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.Proc;
 
 /** Collects how our treatment differs from the stock one, case by case, and holds that against the accepted list. */

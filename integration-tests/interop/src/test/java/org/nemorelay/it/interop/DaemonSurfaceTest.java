@@ -7,6 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.it.Answers;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.Relay;

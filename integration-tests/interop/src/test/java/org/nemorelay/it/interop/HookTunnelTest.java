@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.Relay;

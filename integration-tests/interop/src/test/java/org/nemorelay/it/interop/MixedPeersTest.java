@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.nemorelay.it.Answers;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Events;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.ProcessTable;

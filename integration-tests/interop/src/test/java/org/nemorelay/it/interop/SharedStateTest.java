@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.Relay;

@@ -1,14 +1,10 @@
-package org.nemorelay.it.interop;
+package org.nemorelay.it;
 
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
-import org.nemorelay.it.Distribution;
-import org.nemorelay.it.ExternalTool;
-import org.nemorelay.it.Proc;
-import org.nemorelay.it.SystemFolder;
 
 /** Whose program plays a part. */
-enum Maker {
+public enum Maker {
     OURS,
     STOCK;
 
@@ -17,16 +13,17 @@ enum Maker {
      *
      * @param around puts that configuration in place for a process
      */
-    record Program(Path executable, UnaryOperator<Proc.Spec> around) {}
+    public record Program(Path executable, UnaryOperator<Proc.Spec> around) {}
 
-    Path executable() {
+    public Path executable() {
         return switch (this) {
             case OURS -> Distribution.tree().resolve("bin/nemo-relay");
             case STOCK -> ExternalTool.STOCK.require();
         };
     }
 
-    Program configured(Path folder, String configToml, String pluginsToml) {
+    /** A program whose workers have this system configuration; {@code folder} is a new one for it. */
+    public Program configured(Path folder, String configToml, String pluginsToml) {
         return switch (this) {
             case OURS ->
                 new Program(

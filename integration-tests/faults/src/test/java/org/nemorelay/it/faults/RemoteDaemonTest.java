@@ -1,0 +1,230 @@
+package org.nemorelay.it.faults;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.Maker;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.User;
+
+/** Daemon, client and provider on three hosts, TLS between them, of either maker; and the client's cable pulled out. */
+@Timeout(400)
+class RemoteDaemonTest {
+    private static final int DAEMON = 1;
+    private static final int CLIENT = 2;
+    private static final int PROVIDER = 3;
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final String ADDRESS = "https://" + Hosts.address(DAEMON) + ":47632";
+
+    @TempDir
+    Path folder;
+
+    private final Hosts hosts = new Hosts(3);
+    private final List<Proc> all = new ArrayList<>();
+    private Certificates certificates;
+    private User user;
+    private Maker.Program client;
+    private Proc daemon;
+    private Proc harness;
+
+    @BeforeEach
+    void provider() {
+        certificates = Certificates.make(folder, "IP:" + Hosts.address(DAEMON) + ",IP:" + Hosts.address(PROVIDER));
+        user = User.self(folder.resolve("user"));
+        start(hosts.on(
+                        PROVIDER,
+                        Proc.spec()
+                                .command(
+                                        "python3",
+                                        Resource.file(folder, "provider.py"),
+                                        "0.0.0.0",
+                                        "443",
+                                        folder.resolve("notes").toString(),
+                                        certificates.certificate().toString(),
+                                        certificates.key().toString())))
+                .stdoutLine(0, LIMIT);
+    }
+
+    @AfterEach
+    void close() {
+        all.forEach(Proc::close);
+        org.nemorelay.it.ProcessTable.mentioning(user.home().toString())
+                .forEach(entry -> Scene.signal(entry.pid(), "KILL"));
+        hosts.close();
+    }
+
+    private void begin(Maker daemons, Maker clients) throws Exception {
+        String provider = "https://" + Hosts.address(PROVIDER);
+        daemon = start(hosts.on(
+                DAEMON,
+                User.self(folder.resolve("service"))
+                        .spec(daemons.executable().toString(), "daemon", "--bind", "0.0.0.0")
+                        .command("--advertise-address", ADDRESS)
+                        .command("--tls-cert", certificates.certificate().toString())
+                        .command("--tls-key", certificates.key().toString())
+                        .env("NEMO_RELAY_ANTHROPIC_BASE_URL", provider)
+                        .env("SSL_CERT_FILE", certificates.authority().toString())
+                        .env("NEMO_RELAY_LOG", "info")));
+        await("event=daemon_listening");
+        client = clients.configured(
+                folder.resolve("tree"),
+                "[upstream]\nanthropic_base_url = \"" + provider + "/worker\"\n",
+                "version = 1\n");
+        harness = start(hosts.on(
+                CLIENT,
+                client.around()
+                        .apply(user.withToken(
+                                        "python3",
+                                        Resource.file(folder, "harness.py"),
+                                        client.executable().toString(),
+                                        "daemon",
+                                        "mcp",
+                                        "--daemon-address",
+                                        ADDRESS)
+                                .env("SSL_CERT_FILE", certificates.authority().toString())
+                                .env("NEMO_RELAY_LOG", "info"))));
+        String answer = harness.stdoutLine(1, LIMIT);
+        assertTrue(answer.contains("nemo-relay"), () -> answer + harness.transcript() + daemon.transcript());
+        await("event=worker_added");
+        await("endpoint=https://" + Hosts.address(CLIENT) + ":");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"OURS, OURS", "OURS, STOCK", "STOCK, OURS"})
+    void requestsAndHooksGoThroughAWorkerOnTheClientsHost(Maker daemons, Maker clients) throws Exception {
+        goThrough(daemons, clients);
+    }
+
+    @Test
+    @Tag("long")
+    void theStockProgramAlone() throws Exception {
+        goThrough(Maker.STOCK, Maker.STOCK);
+    }
+
+    private void goThrough(Maker daemons, Maker clients) throws Exception {
+        begin(daemons, clients);
+        Proc request = request("one", 3);
+        assertEquals(0, request.awaitExit(LIMIT), request::transcript);
+        List<String> lines = request.stdout()
+                .lines()
+                .map(line -> line.substring(line.indexOf(' ') + 1))
+                // Header names have no case in HTTP/2, which is spoken in between.
+                .map(line -> line.toLowerCase(java.util.Locale.ROOT))
+                .filter(line -> !line.startsWith("date:"))
+                .toList();
+        int body = lines.indexOf("");
+        assertEquals("http/1.1 200 ok", lines.getFirst());
+        assertEquals(
+                List.of(
+                        "connection: close",
+                        "content-type: text/event-stream",
+                        "trailer: x-sum",
+                        "transfer-encoding: chunked"),
+                lines.subList(1, body).stream().sorted().toList());
+        // Chunks may join on a busy machine. The stock daemon loses the trailer on its way from HTTP/2 to HTTP/1.1.
+        assertEquals(
+                daemons == Maker.OURS
+                        ? List.of("data: 0", "data: 1", "data: 2", "x-sum: 3")
+                        : List.of("data: 0", "data: 1", "data: 2"),
+                lines.subList(body, lines.size()).stream()
+                        .filter(line -> line.contains(": "))
+                        .toList());
+        assertEquals(
+                "one /worker/v1/messages",
+                Files.readString(folder.resolve("notes")).strip());
+        Proc hook = start(hosts.on(
+                CLIENT,
+                user.withToken(client.executable().toString(), "daemon", "hook", "claude", "--daemon-address", ADDRESS)
+                        .env("SSL_CERT_FILE", certificates.authority().toString())));
+        hook.write("{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"x\",\"tool_name\":\"Bash\",\"tool_input\":{}}"
+                .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        hook.closeInput();
+        assertEquals(0, hook.awaitExit(LIMIT), hook::transcript);
+        assertEquals("{\"continue\":true}", hook.stdout());
+        harness.writeLine("end");
+        assertEquals(0, harness.awaitExit(LIMIT));
+        assertTrue(harness.stdout().contains("exit 0"), harness::transcript);
+        await("event=worker_removed");
+    }
+
+    @Test
+    void aCutLinkIsSurvivedByTheWorkerAndByWhatItStreams() throws Exception {
+        begin(Maker.OURS, Maker.OURS);
+        Proc stream = request("stream", 100);
+        stream.stdoutLine(12, LIMIT);
+        hosts.link(CLIENT, false);
+        pause(Duration.ofSeconds(25));
+        hosts.link(CLIENT, true);
+        assertEquals(0, stream.awaitExit(LIMIT), stream::transcript);
+        assertTrue(stream.stdout().contains("x-sum: 100"), stream::transcript);
+        Proc after = request("after", 1);
+        assertEquals(0, after.awaitExit(LIMIT));
+        assertEquals(
+                "stream /worker/v1/messages\nafter /worker/v1/messages\n", Files.readString(folder.resolve("notes")));
+        assertEquals(1, count("event=worker_added"), () -> "one worker all the time\n" + daemon.transcript());
+    }
+
+    @Test
+    @Tag("long")
+    void aLinkThatIsCutForLongEndsTheWorkerAndTheNextOneServes() throws Exception {
+        begin(Maker.OURS, Maker.OURS);
+        hosts.link(CLIENT, false);
+        await("event=worker_failed");
+        // Both sides have given up by then, so has the client: a session of the time after.
+        pause(Duration.ofSeconds(75));
+        hosts.link(CLIENT, true);
+        Await.until(
+                () -> "nobody of before is left\n" + harness.transcript(),
+                Duration.ofSeconds(180),
+                () -> harness.stderr().contains("reason=control_recovery_failed"));
+        harness.close();
+        begin(Maker.OURS, Maker.OURS);
+        Proc after = request("after", 1);
+        assertEquals(0, after.awaitExit(LIMIT));
+        assertTrue(Files.readString(folder.resolve("notes")).contains("after /worker/"));
+    }
+
+    private Proc request(String id, int events) {
+        return start(hosts.on(
+                CLIENT,
+                Proc.spec()
+                        .command("python3", Resource.file(folder, "client.py"), Hosts.address(DAEMON), "47632")
+                        .command(certificates.authority().toString(), user.token(), id, Integer.toString(events))));
+    }
+
+    private Proc start(Proc.Spec spec) {
+        Proc proc = spec.start();
+        all.add(proc);
+        return proc;
+    }
+
+    private void await(String text) {
+        Await.until(
+                () -> text + "\n" + daemon.transcript() + (harness == null ? "" : harness.transcript()),
+                LIMIT,
+                () -> daemon.stderr().contains(text));
+    }
+
+    private long count(String text) {
+        return daemon.stderr().lines().filter(line -> line.contains(text)).count();
+    }
+
+    /** The time itself is what is tested. */
+    private static void pause(Duration time) throws InterruptedException {
+        Thread.sleep(time);
+    }
+}

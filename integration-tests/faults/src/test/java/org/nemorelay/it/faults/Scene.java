@@ -1,0 +1,423 @@
+package org.nemorelay.it.faults;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.Distribution;
+import org.nemorelay.it.Maker;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
+import org.nemorelay.it.RawHttp;
+import org.nemorelay.it.Relay;
+import org.nemorelay.it.User;
+import org.nemorelay.json.JsonObject;
+
+/**
+ * One user's daemon, harnesses, workers and provider, each a process that can be killed and started again, on ports and in
+ * folders of their own. The provider notes each request with its id before it answers.
+ */
+final class Scene implements AutoCloseable {
+    static final Duration LIMIT = Duration.ofSeconds(60);
+    /** What ends in a grace of 30 s on each side, with a start of three processes on a busy machine. */
+    private static final Duration SETTLED = Duration.ofSeconds(120);
+
+    private static final String GOOD_PLUGINS = "version = 1\n";
+    private static final String BROKEN_PLUGINS = "version = 1\n[[components]]\nkind = \"nobody_provides_this\"\n";
+
+    private final Maker maker;
+    private final Path folder;
+    private final User user;
+    private final Maker.Program program;
+    private final Path notes;
+    private final int daemonPort = Relay.freePort();
+    private final int providerPort = Relay.freePort();
+    private final Map<String, String> daemons;
+    private final Map<String, String> clients;
+    private final Map<String, Integer> answered = new ConcurrentHashMap<>();
+    private final List<Thread> callers = new CopyOnWriteArrayList<>();
+    private final List<Proc> harnesses = new ArrayList<>();
+    private final List<Proc> all = new CopyOnWriteArrayList<>();
+    private Proc provider;
+    private Relay daemon;
+
+    Scene(Path folder, Maker maker) {
+        this(folder, maker, Map.of(), Map.of());
+    }
+
+    /**
+     * @param daemons more of the daemon's environment
+     * @param clients more of the environment of harnesses, and so of what they start
+     */
+    Scene(Path folder, Maker maker, Map<String, String> daemons, Map<String, String> clients) {
+        this.maker = maker;
+        this.folder = folder;
+        this.daemons = daemons;
+        this.clients = clients;
+        notes = folder.resolve("notes");
+        user = User.self(folder.resolve("home"));
+        program = maker.configured(
+                folder.resolve("tree"),
+                Relay.upstreamToml("http://127.0.0.1:" + providerPort + "/worker"),
+                GOOD_PLUGINS);
+        if (maker == Maker.OURS) {
+            hold();
+        }
+        startProvider();
+        startDaemon();
+    }
+
+    // ---- the processes
+
+    Relay daemon() {
+        return daemon;
+    }
+
+    User user() {
+        return user;
+    }
+
+    int port() {
+        return daemonPort;
+    }
+
+    Path executable() {
+        return program.executable();
+    }
+
+    void startProvider() {
+        provider = Proc.spec()
+                .command(
+                        "python3",
+                        Resource.file(folder, "provider.py"),
+                        "127.0.0.1",
+                        Integer.toString(providerPort),
+                        notes.toString())
+                .start();
+        all.add(provider);
+        provider.stdoutLine(0, LIMIT);
+    }
+
+    void startDaemon() {
+        String origin = "http://127.0.0.1:" + providerPort;
+        daemon = Relay.start(
+                daemonPort,
+                Proc.spec()
+                        .command(program.executable().toString(), "daemon", "--port", Integer.toString(daemonPort))
+                        .env(daemons)
+                        .env("HOME", user.home().toString())
+                        .env("NEMO_RELAY_ANTHROPIC_BASE_URL", origin)
+                        .env("NEMO_RELAY_OPENAI_BASE_URL", origin + "/v1")
+                        .env("NEMO_RELAY_LOG", "info"));
+        all.add(daemon.process());
+    }
+
+    /** Starts a session and waits until it is initialized. */
+    Proc startHarness() {
+        Proc.Spec spec = user.withToken(
+                        "setsid",
+                        "python3",
+                        Resource.file(folder, "harness.py"),
+                        program.executable().toString(),
+                        "daemon",
+                        "mcp",
+                        "--daemon-address",
+                        daemon.address())
+                .env(clients)
+                .env("NEMO_RELAY_LOG", "info");
+        Proc harness = program.around().apply(spec).start();
+        all.add(harness);
+        harnesses.add(harness);
+        String answer = harness.stdoutLine(1, LIMIT);
+        assertTrue(answer.contains("nemo-relay"), () -> answer + "\n" + harness.transcript());
+        return harness;
+    }
+
+    /** The last harness that was started. */
+    Proc harness() {
+        return harnesses.getLast();
+    }
+
+    /** Ends every session as a harness does at best. */
+    void endHarnesses() {
+        for (Proc harness : harnesses) {
+            if (harness.alive()) {
+                harness.writeLine("end");
+                harness.awaitExit(LIMIT);
+            }
+        }
+        harnesses.clear();
+    }
+
+    List<ProcessTable.Entry> workers() {
+        return role("worker");
+    }
+
+    List<ProcessTable.Entry> mcps() {
+        return role("mcp").stream()
+                .filter(entry -> entry.arguments().stream().noneMatch(argument -> argument.endsWith("harness.py")))
+                .toList();
+    }
+
+    private List<ProcessTable.Entry> role(String role) {
+        return ProcessTable.mentioning(user.home().toString()).stream()
+                .filter(entry -> entry.arguments().contains(role)
+                        || role.equals("mcp") && entry.arguments().contains("org.nemorelay.mcp.McpMain"))
+                .toList();
+    }
+
+    void kill(Victim victim) {
+        switch (victim) {
+            case DAEMON -> kill(daemon.process());
+            case PROVIDER -> kill(provider);
+            case HARNESS -> harnesses.forEach(Scene::kill);
+            case MCP -> mcps().forEach(entry -> signal(entry.pid(), "KILL"));
+            case WORKER -> signalWorkers("KILL");
+        }
+    }
+
+    void signalWorkers(String name) {
+        workers().forEach(entry -> signal(entry.pid(), name));
+    }
+
+    void suspend(Victim victim, boolean stopped) {
+        String name = stopped ? "STOP" : "CONT";
+        switch (victim) {
+            case DAEMON -> signal(daemon.process().pid(), name);
+            case PROVIDER -> signal(provider.pid(), name);
+            case HARNESS -> harnesses.forEach(harness -> signal(harness.pid(), name));
+            case MCP -> mcps().forEach(entry -> signal(entry.pid(), name));
+            case WORKER -> signalWorkers(name);
+        }
+    }
+
+    private static void kill(Proc process) {
+        signal(process.pid(), "KILL");
+        process.awaitExit(LIMIT);
+    }
+
+    static void signal(long pid, String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, "--", Long.toString(pid))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    // ---- workers that do not start
+
+    /** Workers of our program wait at their start for as long as the file is there. */
+    private void hold() {
+        Path bin = program.executable().getParent();
+        try {
+            Files.move(program.executable(), bin.resolve("nemo-relay.real"));
+            Files.writeString(program.executable(), """
+                    #!/bin/sh
+                    case "${1-} ${2-}" in 'daemon worker') while [ -e "${0%/*}/hold" ]; do sleep 0.1; done ;; esac
+                    exec "${0%/*}/nemo-relay.real" "$@"
+                    """);
+            Files.setPosixFilePermissions(program.executable(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void holdWorkers() {
+        touch(program.executable().resolveSibling("hold"), "");
+    }
+
+    void breakWorkers() {
+        plugins(BROKEN_PLUGINS);
+    }
+
+    private void plugins(String text) {
+        switch (maker) {
+            case OURS ->
+                touch(program.executable().resolve("../../etc/plugins.toml").normalize(), text);
+            case STOCK -> {
+                // For the next session, and in the private /etc of those that run.
+                touch(folder.resolve("tree/etc/plugins.toml"), text);
+                mcps().forEach(mcp -> touch(Path.of("/proc", mcp.pid() + "/root/etc/nemo-relay/plugins.toml"), text));
+            }
+        }
+    }
+
+    private static void touch(Path file, String text) {
+        try {
+            Distribution.write(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    // ---- traffic
+
+    /** Sends a request that the provider answers with this many events, 100 ms apart, and keeps what came of it. */
+    void stream(String id, int events) {
+        callers.add(Thread.ofPlatform().daemon().name("caller " + id).start(() -> {
+            int status = 0;
+            try (RawHttp http = new RawHttp(daemonPort, Duration.ofSeconds(120))) {
+                RawHttp.Answer answer = http.send(
+                                "POST",
+                                "/v1/messages",
+                                "{}",
+                                user.header(),
+                                "x-request-id: " + id,
+                                "x-events: " + events,
+                                "content-type: application/json")
+                        .answer();
+                status = answer.text().contains("data: " + (events - 1)) ? answer.status() : -answer.status();
+            } catch (RuntimeException e) {
+                // Broken off: what counts is how often the provider saw it.
+            }
+            answered.put(id, status);
+        }));
+    }
+
+    /** The provider's notes: a line for each request, its id and its target. */
+    String notes() {
+        try {
+            return Files.exists(notes) ? Files.readString(notes) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    String daemonLog() {
+        return daemon.process().stderr();
+    }
+
+    List<String> states() {
+        return daemon.workers().stream().map(worker -> worker.string("state")).toList();
+    }
+
+    void awaitReady() {
+        Await.until(this::transcript, SETTLED, () -> {
+            List<JsonObject> workers = daemon.workers();
+            return workers.size() == 1
+                    && workers.getFirst().string("state").equals("ready")
+                    && workers.getFirst().bool("control_available");
+        });
+    }
+
+    // ---- the end
+
+    /** Starts again what a supervisor, an administrator or a user would start, and lets go what was held. */
+    void mend() {
+        if (!provider.alive()) {
+            startProvider();
+        }
+        if (!daemon.process().alive()) {
+            startDaemon();
+        }
+        try {
+            Files.deleteIfExists(program.executable().resolveSibling("hold"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        plugins(GOOD_PLUGINS);
+        signalWorkers("CONT");
+        if (mcps().isEmpty()) {
+            startHarness();
+        }
+    }
+
+    /**
+     * The documented end: one worker serves the route again, each request was submitted at most once, and when the
+     * sessions have ended nothing is left of them, in processes, routes and descriptors.
+     */
+    void assertEndsWell() {
+        awaitReady();
+        Await.until(
+                () -> "one worker process of " + workers() + "\n" + transcript(),
+                SETTLED,
+                () -> workers().size() == 1);
+        stream("last", 2);
+        Await.until("the last request is answered", LIMIT, () -> answered.containsKey("last"));
+        assertEquals(200, answered.get("last"), this::transcript);
+        assertTrue(notes().contains("last /worker/v1/messages"), "the last request goes through the worker");
+        awaitCallers();
+        assertSubmittedOnce();
+
+        endHarnesses();
+        mcps().forEach(entry -> signal(entry.pid(), "TERM"));
+        Await.until(
+                () -> "no process is left of " + workers() + mcps() + "\n" + transcript(),
+                SETTLED,
+                () -> workers().isEmpty() && mcps().isEmpty());
+        Await.until(
+                () -> "no worker is left of " + daemon.workers(),
+                SETTLED,
+                () -> daemon.workers().isEmpty());
+        // Beside listener, files and libraries: pooled connections to the provider, at most one for each caller.
+        long sockets = sockets(daemon.process().pid());
+        assertTrue(sockets <= 8 + callers.size(), () -> "the daemon holds " + sockets + " sockets");
+    }
+
+    void awaitCallers() {
+        for (Thread caller : callers) {
+            try {
+                assertTrue(caller.join(Duration.ofSeconds(130)), () -> caller.getName() + " was let hang");
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    void assertSubmittedOnce() {
+        List<String> lines = notes().lines().toList();
+        answered.forEach((id, status) -> {
+            long submitted =
+                    lines.stream().filter(line -> line.startsWith(id + " ")).count();
+            assertTrue(submitted <= 1, () -> id + " was submitted " + submitted + " times");
+            if (status == 200) {
+                assertEquals(1, submitted, id);
+            }
+        });
+    }
+
+    private static long sockets(long pid) {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
+            return descriptors
+                    .filter(link -> {
+                        try {
+                            return Files.readSymbolicLink(link).toString().startsWith("socket:");
+                        } catch (IOException closedMeanwhile) {
+                            return false;
+                        }
+                    })
+                    .count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    String transcript() {
+        StringBuilder text = new StringBuilder("state " + daemon.workers() + ", answered " + answered + "\n");
+        all.forEach(process -> text.append(process.transcript()).append('\n'));
+        return text.toString();
+    }
+
+    @Override
+    public void close() {
+        Stream.concat(mcps().stream(), workers().stream()).forEach(entry -> signal(entry.pid(), "KILL"));
+        all.forEach(Proc::close);
+        Stream.concat(mcps().stream(), workers().stream()).forEach(entry -> signal(entry.pid(), "KILL"));
+    }
+}

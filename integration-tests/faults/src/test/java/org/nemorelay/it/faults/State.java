@@ -1,0 +1,82 @@
+package org.nemorelay.it.faults;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import org.nemorelay.it.Await;
+
+/** The six states of a route (relay-daemon 5.1), and how a scene comes into each. */
+enum State {
+    EMPTY(EnumSet.of(Victim.DAEMON, Victim.PROVIDER)) {
+        @Override
+        void enter(Scene scene) {
+            // Nobody has come yet.
+        }
+    },
+    ACTIVATING(EnumSet.allOf(Victim.class)) {
+        @Override
+        void enter(Scene scene) {
+            scene.holdWorkers();
+            scene.startHarness();
+            Await.until("a worker is starting", LIMIT, () -> !scene.workers().isEmpty());
+        }
+    },
+    READY(EnumSet.allOf(Victim.class)) {
+        @Override
+        void enter(Scene scene) {
+            scene.startHarness();
+            scene.awaitReady();
+        }
+    },
+    /** The last session has left while a stream runs, and the next one waits for the end of its worker. */
+    DRAINING(EnumSet.allOf(Victim.class)) {
+        @Override
+        void enter(Scene scene) {
+            READY.enter(scene);
+            scene.stream("draining", 200);
+            Await.until(
+                    "the stream runs through the worker",
+                    LIMIT,
+                    () -> scene.notes().contains("draining /worker"));
+            scene.endHarnesses();
+            Await.until("the worker drains", LIMIT, () -> scene.states().contains("draining"));
+            scene.startHarness();
+        }
+    },
+    /** The worker does not start, so the route waits for the next try. */
+    PASS_THROUGH(EnumSet.complementOf(EnumSet.of(Victim.WORKER))) {
+        @Override
+        void enter(Scene scene) {
+            scene.breakWorkers();
+            scene.startHarness();
+            Await.until(
+                    "a worker has failed", LIMIT, () -> scene.daemonLog().contains("event=worker_activation_failed"));
+        }
+    },
+    /** The daemon is another one, and the worker of the one before cannot come back for now. */
+    RECOVERING(EnumSet.allOf(Victim.class)) {
+        @Override
+        void enter(Scene scene) {
+            READY.enter(scene);
+            scene.signalWorkers("STOP");
+            scene.kill(Victim.DAEMON);
+            scene.startDaemon();
+            Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
+        }
+    };
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Set<Victim> present;
+
+    State(Set<Victim> present) {
+        this.present = present;
+    }
+
+    /** Whom there is to kill. */
+    Set<Victim> present() {
+        return present;
+    }
+
+    abstract void enter(Scene scene);
+}

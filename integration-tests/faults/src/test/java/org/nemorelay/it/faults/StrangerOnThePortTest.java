@@ -1,0 +1,68 @@
+package org.nemorelay.it.faults;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.it.Await;
+import org.nemorelay.it.Maker;
+import org.nemorelay.it.Proc;
+import org.nemorelay.it.Relay;
+import org.nemorelay.it.User;
+
+/** Somebody else holds the daemon's port and answers 200 to everything (report B41). */
+@Timeout(300)
+class StrangerOnThePortTest {
+    @TempDir
+    Path folder;
+
+    /** Nothing secret is told to it, nobody takes it for the daemon, and when it has gone everything goes on. */
+    @Test
+    void itIsNotTakenForTheDaemonAndLearnsNothing() throws Exception {
+        try (Scene scene = new Scene(folder, Maker.OURS)) {
+            State.READY.enter(scene);
+            scene.kill(Victim.DAEMON);
+            Path heard = folder.resolve("heard");
+            try (Proc stranger = stranger(scene.port(), heard)) {
+                Await.until(
+                        "client and worker have asked it",
+                        Duration.ofSeconds(20),
+                        () -> Files.readString(heard).contains("/control/v1/mcp")
+                                && Files.readString(heard).contains("/control/v1/worker"));
+                assertFalse(Files.readString(heard).contains(scene.user().token()), "the token stays here");
+                assertTrue(stranger.alive(), "nobody kills it");
+            }
+            scene.mend();
+            scene.assertEndsWell();
+        }
+    }
+
+    /** A daemon that cannot have its port says so in one line, and leaves whoever holds it alone (report B42). */
+    @Test
+    void aDaemonThatComesSecondSaysSoAndEnds() throws Exception {
+        User user = User.self(folder.resolve("home"));
+        int port = Relay.freePort();
+        try (Proc stranger = stranger(port, folder.resolve("heard"))) {
+            Proc.Result second = user.spec(
+                            Maker.OURS.executable().toString(), "daemon", "--port", Integer.toString(port))
+                    .run(Duration.ofSeconds(90));
+            assertEquals(1, second.exit());
+            assertTrue(second.stderr().contains("cannot listen on 127.0.0.1:" + port), second.stderr());
+            assertTrue(stranger.alive(), "nobody kills it");
+        }
+    }
+
+    private Proc stranger(int port, Path heard) {
+        Proc stranger = Proc.spec()
+                .command("python3", Resource.file(folder, "stranger.py"), "" + port, heard.toString())
+                .start();
+        stranger.stdoutLine(0, Duration.ofSeconds(20));
+        return stranger;
+    }
+}
