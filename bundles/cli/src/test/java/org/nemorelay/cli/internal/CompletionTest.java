@@ -36,7 +36,7 @@ class CompletionTest {
     /** The line up to the cursor, the word under it last. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    ''                       | completion config daemon demo help plugins status
+                    ''                       | agent-worker carriers completion config daemon demo frontend help node plugins status
                     da                       | daemon
                     --log-level ''           | debug error info trace warn
                     daemon ''                | help hook mcp tls-certificate token worker

@@ -91,6 +91,7 @@ final class Deployment {
 
     private final Map<Path, String> blocked = new TreeMap<>();
     private Map<String, String> troubles = Map.of();
+    private Map<String, String> ended = Map.of();
     private int copies;
 
     /** What was found out about a jar. */
@@ -263,7 +264,9 @@ final class Deployment {
                 return last;
             }
             boolean waiting = !late.isEmpty();
-            await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS);
+            if (await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS)) {
+                lookAtRunning();
+            }
             if (waiting) {
                 settleLate();
             }
@@ -281,11 +284,14 @@ final class Deployment {
         return plan;
     }
 
-    private synchronized void await(long millis) throws InterruptedException {
+    /** Returns whether something has changed meanwhile. */
+    private synchronized boolean await(long millis) throws InterruptedException {
         if (!woken) {
             wait(millis);
         }
+        boolean changed = woken;
         woken = false;
+        return changed;
     }
 
     // ---- files
@@ -792,6 +798,31 @@ final class Deployment {
         synchronized (blocked) {
             blocked.put(generation.file(), line);
         }
+    }
+
+    /** A plugin may end by itself, such as when another one goes that it refers to. */
+    private void lookAtRunning() {
+        Map<String, String> now = new TreeMap<>();
+        running.values()
+                .forEach(generation -> generation.wanted().keySet().forEach(kind -> {
+                    if (!(components.of(generation.bundle(), kind) instanceof ComponentStates.Active)) {
+                        now.put(
+                                kind,
+                                generation.file() + ": plugin \"" + kind + "\" has ended by itself"
+                                        + components.waitingFor(generation.bundle(), kind)
+                                        + "; what it decides about is refused until it is back");
+                    }
+                }));
+        if (now.equals(ended)) {
+            return;
+        }
+        now.forEach((kind, line) -> {
+            if (!ended.containsKey(kind)) {
+                log.log(EventLog.Level.ERROR, PluginHostComponent.TARGET, "plugin_ended", line, "plugin", kind);
+            }
+        });
+        ended = now;
+        describe(late.stream().map(one -> one.planned().generation()).toList());
     }
 
     /** Plugins that the worker's start did not wait for. */

@@ -126,6 +126,7 @@ public final class PluginHostComponent implements PluginHost {
         stages.close();
         policies.close();
         sinks.close();
+        show(Set.of());
         hook.unregister();
         Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
         if (framework.getState() == Bundle.ACTIVE) {

@@ -1,5 +1,6 @@
 package org.nemorelay.pluginhost.internal;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
 
     // Guarded by this; empty while a service is activated.
     private final Map<ServiceReference<S>, Optional<H>> services = new LinkedHashMap<>();
+    private final Map<Bundle, List<H>> lost = new LinkedHashMap<>();
 
     /** The threads of one service. */
     interface Runner {
@@ -69,12 +71,20 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
         tracker.close();
     }
 
-    /** The services of the bundles that are to be seen. */
+    /**
+     * The services of the bundles that are to be seen. One that has gone by itself is among them, ended: what fails closed
+     * has to stay in its place.
+     */
     synchronized List<H> serving(Predicate<Bundle> shown) {
-        return services.entrySet().stream()
-                .filter(entry -> shown.test(entry.getKey().getBundle()))
-                .flatMap(entry -> entry.getValue().stream())
-                .toList();
+        lost.keySet().removeIf(bundle -> !shown.test(bundle));
+        List<H> serving = new ArrayList<>();
+        services.forEach((reference, handle) -> {
+            if (shown.test(reference.getBundle())) {
+                handle.ifPresent(serving::add);
+            }
+        });
+        lost.values().forEach(serving::addAll);
+        return List.copyOf(serving);
     }
 
     /** Whether all services of a bundle, if it has any, are among those that serve. */
@@ -133,10 +143,18 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
 
     private synchronized void set(ServiceReference<S> reference, Optional<H> handle) {
         services.put(reference, handle);
+        if (handle.isPresent()) {
+            // It is back.
+            lost.remove(reference.getBundle());
+        }
     }
 
     private synchronized void remove(ServiceReference<S> reference) {
-        services.remove(reference);
+        Optional<H> handle = services.remove(reference);
+        Bundle bundle = reference.getBundle();
+        if (bundle != null && handle != null && handle.isPresent()) {
+            lost.computeIfAbsent(bundle, first -> new ArrayList<>()).add(handle.get());
+        }
     }
 
     private static String name(ServiceReference<?> reference) {

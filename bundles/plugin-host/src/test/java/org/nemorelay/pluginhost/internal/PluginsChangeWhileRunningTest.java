@@ -241,6 +241,24 @@ class PluginsChangeWhileRunningTest {
     }
 
     @Test
+    void aPolicyThatEndsByItselfIsNamedAndDenies() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        Bundle bundle = bundles().getFirst();
+        bundle.stop();
+        host.awaitLog("ERROR plugin_ended: " + host.home + "/etc/plugins/p.jar: plugin \"p\" has ended by itself");
+        host.await(
+                () -> state("p").state() == State.QUARANTINED,
+                () -> plugins.status().toString());
+        assertEquals(Optional.of("the policy plugin \"p\" is about to stop, so this tool call is denied"), reason());
+        bundle.start();
+        awaitReason("one");
+        host.await(
+                () -> state("p").state() == State.ACTIVE, () -> plugins.status().toString());
+    }
+
+    @Test
     void aJarThatIsTakenAwayServesOnWhileARequiredComponentNamesIt() throws Exception {
         Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
         host.plan("p", BY_KIND, Map.of("reason", "one"));
