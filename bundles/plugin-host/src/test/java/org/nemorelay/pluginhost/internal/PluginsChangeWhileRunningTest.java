@@ -89,10 +89,10 @@ class PluginsChangeWhileRunningTest {
                 + "; plugins.toml changes nothing until this is corrected");
         assertEquals(Optional.of("two"), reason());
         assertEquals(State.ACTIVE, state("p").state());
-        assertTrue(state("p").reason().contains("must not be bad"), state("p").toString());
+        host.await(() -> state("p").reason().contains("must not be bad"), () -> state("p") + " " + host.log);
         host.noPlan().plan("p", BY_KIND, Map.of("reason", "three")).replan();
         awaitReason("three");
-        assertEquals("", state("p").reason());
+        host.await(() -> state("p").reason().isEmpty(), () -> state("p") + " " + host.log);
     }
 
     @Test
