@@ -36,6 +36,14 @@ class ServiceUnitTest {
                 analyze("verify", "--" + instance, "--man=no", unit(instance).toString()));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"frontend", "node", "agent-worker"})
+    void theUnitsOfAFleetAreValidAndConfined(String role) throws Exception {
+        String unit = unit("system", role).toString();
+        assertEquals("", analyze("verify", "--system", "--man=no", unit));
+        analyze("security", "--offline=true", "--no-pager", "--threshold=20", unit);
+    }
+
     /** Exposure in tenths, of 100. */
     @Test
     void theServiceIsConfined() throws Exception {
@@ -59,9 +67,14 @@ class ServiceUnitTest {
 
     /** With the command where it is here: systemd looks for it. */
     private Path unit(String instance) throws Exception {
-        Path shipped = SHIPPED.resolve(instance).resolve("nemo-relay-daemon.service");
+        return unit(instance, "daemon");
+    }
+
+    private Path unit(String instance, String role) throws Exception {
+        String name = "nemo-relay-" + role + ".service";
+        Path shipped = SHIPPED.resolve(instance).resolve(name);
         return Files.writeString(
-                folder.resolve("nemo-relay-daemon.service"),
+                folder.resolve(name),
                 Files.readString(shipped)
                         .replace(
                                 "ExecStart=/usr/local/bin/nemo-relay ",

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.RefusedException;
@@ -20,6 +21,8 @@ import org.nemorelay.seams.dial.BackendClientFactory;
 final class GrpcDial implements BackendClientFactory {
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
+    private static final long END_SECONDS = 3;
 
     private record Place(String nodeId, String address) {
         @Override
@@ -84,10 +87,22 @@ final class GrpcDial implements BackendClientFactory {
         return channels.size();
     }
 
-    synchronized void close() {
-        closed = true;
-        channels.values().forEach(GrpcDial::end);
-        channels.clear();
+    /** Returns when the channels have ended, or after a bounded wait: their classes go with the bundle. */
+    void close() {
+        List<ManagedChannel> last;
+        synchronized (this) {
+            closed = true;
+            last = List.copyOf(channels.values());
+            channels.clear();
+        }
+        last.forEach(GrpcDial::end);
+        try {
+            for (ManagedChannel channel : last) {
+                channel.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private final class Client implements BackendClient {

@@ -13,6 +13,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /** Channels on one small group of threads, which ends with the carrier. */
@@ -37,6 +39,9 @@ final class Transport {
     };
 
     private final EventLoopGroup loops;
+    /** Names are looked up apart from the transport's threads, and not on threads that outlive the carrier. */
+    private final ExecutorService lookups = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("grpc-lookup").factory());
 
     Transport(int threads) {
         loops = new MultiThreadIoEventLoopGroup(threads, NioIoHandler.newFactory());
@@ -50,6 +55,7 @@ final class Transport {
                 .eventLoopGroup(loops)
                 .usePlaintext()
                 .directExecutor()
+                .offloadExecutor(lookups)
                 .proxyDetector(none)
                 .disableRetry()
                 .disableServiceConfigLookUp()
@@ -71,6 +77,7 @@ final class Transport {
     }
 
     void close() {
+        lookups.close();
         loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
     }
 }
