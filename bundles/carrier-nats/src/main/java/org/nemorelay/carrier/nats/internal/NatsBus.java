@@ -13,7 +13,6 @@ import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.Subjects;
 import org.nemorelay.seams.Subscription;
 import org.nemorelay.seams.carrier.Exchange;
-import org.nemorelay.seams.carrier.InFlight;
 
 /** Fan-out and exchanges: NATS's own publish, subscribe and request, behind the closed grammar of subjects. */
 final class NatsBus implements Broadcaster, Exchange {
@@ -46,20 +45,7 @@ final class NatsBus implements Broadcaster, Exchange {
     @Override
     public Subscription subscribe(String subject, Consumer<Message> handler) {
         Subjects.validate(subject);
-        InFlight running = new InFlight(subject);
-        return link.subscribe(
-                subject,
-                Optional.empty(),
-                arrived -> {
-                    if (running.enter()) {
-                        try {
-                            handler.accept(message(arrived));
-                        } finally {
-                            running.leave();
-                        }
-                    }
-                },
-                running::close);
+        return link.subscribe(subject, Optional.empty(), arrived -> handler.accept(message(arrived)), () -> {});
     }
 
     private static Message message(io.nats.client.Message arrived) {

@@ -346,7 +346,11 @@ final class NatsLink {
         if (closed) {
             throw new NoCarrierException("carrier " + name() + " is closed");
         }
-        return up().orElseThrow(() -> absent(what));
+        Optional<Connection> now = connection;
+        if (now.isEmpty() || now.get().getStatus() != Connection.Status.CONNECTED) {
+            throw absent(what);
+        }
+        return now.get();
     }
 
     private AbsentException absent(String what) {
@@ -404,7 +408,7 @@ final class NatsLink {
     }
 
     private void requireAllowed(String subject) {
-        if (deniedPublishing.contains(subject)) {
+        if (!deniedPublishing.isEmpty() && deniedPublishing.contains(subject)) {
             throw publishingDenied(subject);
         }
     }

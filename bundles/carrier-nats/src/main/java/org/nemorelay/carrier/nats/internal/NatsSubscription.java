@@ -46,7 +46,7 @@ final class NatsSubscription implements Subscription {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private Optional<io.nats.client.Subscription> source = Optional.empty();
-    private End end = End.NONE;
+    private volatile End end = End.NONE;
 
     /** @param closeSink refuses further deliveries and waits for running ones */
     NatsSubscription(
@@ -127,6 +127,9 @@ final class NatsSubscription implements Subscription {
         try {
             for (int quiet = 0; quiet < LATE_POLLS; ) {
                 Message next = from.nextMessage(FOREVER);
+                if (next != null && end == End.DROPPED) {
+                    return;
+                }
                 if (next != null) {
                     quiet = 0;
                     hand(next);
@@ -170,6 +173,7 @@ final class NatsSubscription implements Subscription {
 
     @Override
     public void unsubscribe() {
+        requireOutside();
         closeSink.run();
         detach();
         join();
@@ -177,9 +181,7 @@ final class NatsSubscription implements Subscription {
 
     @Override
     public void drain() {
-        if (Thread.currentThread() == thread) {
-            throw new IllegalStateException(subject + ": a handler must not end its own subscription");
-        }
+        requireOutside();
         Optional<io.nats.client.Subscription> from = current();
         Optional<Runnable> cleanUp = from.flatMap(link::drain);
         if (cleanUp.isEmpty()) {
@@ -190,6 +192,12 @@ final class NatsSubscription implements Subscription {
         cleanUp.ifPresent(Runnable::run);
         link.forget(this);
         closeSink.run();
+    }
+
+    private void requireOutside() {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException(subject + ": a handler must not end its own subscription");
+        }
     }
 
     /** Nothing more comes while the link is down. */
