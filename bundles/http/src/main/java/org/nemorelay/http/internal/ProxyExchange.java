@@ -49,8 +49,8 @@ final class ProxyExchange extends IteratingCallback
     private static final int JOIN = 16 * 1024;
     /** From here on a read is written without waiting for what else is readable. */
     private static final int LARGE = JOIN / 2;
-    /** A provider that answers no {@code Expect} gets the body after this long. */
-    private static final long EXPECT_PATIENCE_MS = 1_000;
+    /** A provider that answers no {@code Expect} gets the body after this long; that client waits, too. */
+    private static final long EXPECT_PATIENCE_MS = 200;
 
     private static final HttpField TE_TRAILERS = new HttpField(HttpHeader.TE, "trailers");
 
