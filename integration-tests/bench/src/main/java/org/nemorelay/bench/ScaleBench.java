@@ -38,6 +38,7 @@ public final class ScaleBench {
     private static final int REGISTERING = 32;
     private static final Duration REGISTRATION = Duration.ofSeconds(10);
     private static final Duration WARM_UP = Duration.ofSeconds(12);
+    private static final int WARM_UP_ROUNDS = 5;
     private static final int REQUESTS = 4_000;
 
     private final Path folder;
@@ -358,7 +359,9 @@ public final class ScaleBench {
         try (Relay relay = daemon(port, "requests")) {
             long pid = relay.process().pid();
             List<Pair> pairs = new ArrayList<>(launched(port, identities(1), endpoint, listeners));
-            cost(port, pid, pairs);
+            for (int i = 0; i < WARM_UP_ROUNDS; i++) {
+                cost(port, pid, pairs);
+            }
             double[] one = cost(port, pid, pairs);
             pairs.addAll(launched(port, identities(ROUTES - 1), endpoint, listeners));
             cost(port, pid, pairs);

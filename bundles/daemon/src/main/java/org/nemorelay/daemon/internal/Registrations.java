@@ -17,6 +17,7 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.TokenDigest;
 import org.nemorelay.protocol.control.Capabilities;
 import org.nemorelay.protocol.control.ClientCommand;
+import org.nemorelay.protocol.control.GenerationGrant;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.Proof;
 import org.nemorelay.protocol.control.ReplyBody;
@@ -137,7 +138,15 @@ final class Registrations {
             WorkerSecrets offered = new WorkerSecrets(ids.id(), ids.secret().text());
             Outcome<StagedWorker> outcome =
                     broker.stageWorker(worker, register.activationId(), token, offered, thread.now());
-            staged(socket, requestId, proof, transcript, worker, outcome, "worker_registration_failed");
+            staged(
+                    socket,
+                    requestId,
+                    proof,
+                    transcript,
+                    worker,
+                    outcome,
+                    Optional.empty(),
+                    "worker_registration_failed");
         });
     }
 
@@ -162,7 +171,9 @@ final class Registrations {
                     recover.generationGrant().generationId(),
                     ids.secret().text(),
                     thread.now());
-            staged(socket, requestId, proof, transcript, worker, outcome, "worker_recovery_failed");
+            // What it presented was checked and is the same grant again.
+            Optional<GenerationGrant> grant = Optional.of(recover.generationGrant());
+            staged(socket, requestId, proof, transcript, worker, outcome, grant, "worker_recovery_failed");
         });
     }
 
@@ -208,6 +219,7 @@ final class Registrations {
             Transcript transcript,
             WorkerRegistration registration,
             Outcome<StagedWorker> outcome,
+            Optional<GenerationGrant> presented,
             String failureEvent) {
         switch (outcome) {
             case Outcome.Refused<StagedWorker> refused -> {
@@ -251,12 +263,12 @@ final class Registrations {
                                 proof,
                                 session.token,
                                 new Secret(staged.dataToken()),
-                                handshake.grant(
+                                presented.orElseGet(() -> handshake.grant(
                                         staged.generationId(),
                                         session.id,
                                         registration.fingerprint(),
                                         registration.endpoint(),
-                                        registration.tlsRootCertificate()))));
+                                        registration.tlsRootCertificate())))));
                 effects.apply(accepted.transitions());
                 sessions.connected(session, "worker_control", "worker_id", "Worker");
                 staged.drainDeadlineMs().ifPresent(deadline -> {
