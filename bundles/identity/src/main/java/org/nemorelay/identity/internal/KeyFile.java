@@ -41,15 +41,19 @@ public final class KeyFile {
         if (content.isPresent()) {
             return decode(file, content.get());
         }
+        // Keys are made and read outside of the lock: either takes long in a process that has just started, and dozens
+        // of
+        // them may start together.
+        byte[] kept = generate();
         try (PrivateFiles.Lock lock = files.lock(file)) {
             Optional<byte[]> meanwhile = files.read(file, MAX_BYTES);
             if (meanwhile.isPresent()) {
-                return decode(file, meanwhile.get());
+                kept = meanwhile.get();
+            } else {
+                files.write(file, kept);
             }
-            byte[] fresh = generate();
-            files.write(file, fresh);
-            return decode(file, fresh);
         }
+        return decode(file, kept);
     }
 
     private static byte[] generate() {
