@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,7 +15,11 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.nemorelay.it.Maker;
 import org.nemorelay.it.McpSession;
 
-/** 64 sessions of one machine start at once: each client has 30 s for its registration, and none is refused. */
+/**
+ * 64 sessions of one machine start at once: each client has 30 s for its registration, and none is refused. Long because it
+ * needs the machine for itself; the daemon's side of it is in every run of the {@code daemon} bundle's tests.
+ */
+@Tag("long")
 @Isolated("the machine is busy enough with 64 clients")
 @Timeout(300)
 class StartTogetherTest {
