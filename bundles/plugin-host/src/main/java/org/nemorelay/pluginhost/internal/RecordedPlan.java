@@ -22,7 +22,11 @@ final class RecordedPlan {
         for (PluginPlan.Component component : plan.components()) {
             Map<String, Object> config = new TreeMap<>();
             values(plan, component.kind()).forEach((key, value) -> put(config, key, value));
-            components.add(Map.of("kind", component.kind(), "config", arrays(config)));
+            Map<String, Object> recorded = new TreeMap<>();
+            recorded.put("kind", component.kind());
+            recorded.put("config", arrays(config));
+            component.required().ifPresent(required -> recorded.put("required", required));
+            components.add(recorded);
         }
         return Map.of("components", List.copyOf(components), "version", 1L);
     }

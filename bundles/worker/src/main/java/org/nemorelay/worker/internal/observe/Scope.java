@@ -1,6 +1,7 @@
 package org.nemorelay.worker.internal.observe;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -16,6 +17,7 @@ record Scope(
         String category,
         Map<String, Object> profile,
         Map<String, Object> metadata,
+        List<String> attributes,
         java.time.Instant start) {
 
     /** The start's metadata with more laid over it. */

@@ -34,7 +34,22 @@ final class Scopes {
             Map<String, Object> profile,
             Object data,
             Map<String, Object> metadata) {
-        Scope scope = new Scope(uuid, parent, propagationRoot, name, category, profile, metadata, now);
+        return start(now, uuid, parent, propagationRoot, name, category, profile, data, metadata, List.of());
+    }
+
+    /** As the other one, with flags such as {@code streaming}. */
+    Scope start(
+            Instant now,
+            String uuid,
+            String parent,
+            String propagationRoot,
+            String name,
+            String category,
+            Map<String, Object> profile,
+            Object data,
+            Map<String, Object> metadata,
+            List<String> attributes) {
+        Scope scope = new Scope(uuid, parent, propagationRoot, name, category, profile, metadata, attributes, now);
         send(scope, "start", now, profile, data, metadata);
         return scope;
     }
@@ -68,7 +83,7 @@ final class Scopes {
         values.put("scope_category", category);
         values.put("category", scope.category());
         values.put("category_profile", profile);
-        values.put("attributes", List.of());
+        values.put("attributes", scope.attributes());
         sink.accept(Event.of(values));
     }
 

@@ -102,6 +102,11 @@ final class SessionEvents {
         content.map(body -> body.get("model"))
                 .filter(String.class::isInstance)
                 .ifPresent(model -> profile.put("model_name", model));
+        content.flatMap(body -> RequestCopy.annotated(api, body))
+                .ifPresent(annotated -> profile.put("annotated_request", annotated));
+        boolean streamed = content.map(body -> body.get("stream"))
+                .filter(Boolean.TRUE::equals)
+                .isPresent();
         Scope scope = scopes.start(
                 now,
                 scopes.newId(),
@@ -111,7 +116,8 @@ final class SessionEvents {
                 "llm",
                 profile,
                 data,
-                metadata);
+                metadata,
+                streamed ? List.of("streaming") : List.of());
         ModelCall call = new ModelCall(api, session, scope, metadata, content.isEmpty());
         session.calls.add(call);
         return call;
@@ -215,6 +221,7 @@ final class SessionEvents {
         answerRead(call, result);
         Map<String, Object> metadata = new LinkedHashMap<>(call.metadata());
         Map<String, Object> profile = new LinkedHashMap<>(call.scope().profile());
+        profile.remove("annotated_request");
         Object data = null;
         boolean answered = result.status() != 0;
         if (answered || result.terminal() == Terminal.CANCELLED) {
