@@ -3,10 +3,7 @@ package org.nemorelay.it.carriers;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import java.io.BufferedReader;
-import java.io.File;
-import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
@@ -16,69 +13,28 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Dictionary;
-import java.util.Enumeration;
-import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
-import java.util.jar.Attributes;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
-import java.util.stream.Collectors;
 import org.nemorelay.carriers.Carriers;
 import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.WorkConsumer;
 import org.nemorelay.seams.WorkQueue;
 import org.nemorelay.seams.control.ControlServers;
 import org.nemorelay.seams.control.NodeCommandSender;
-import org.nemorelay.telemetry.EventLog;
-import org.nemorelay.telemetry.ProcessControl;
 import org.nemorelay.testkit.Await;
 import org.nemorelay.testkit.Recorder;
 import org.osgi.framework.Bundle;
-import org.osgi.framework.BundleContext;
-import org.osgi.framework.Constants;
-import org.osgi.framework.ServiceReference;
-import org.osgi.framework.launch.Framework;
-import org.osgi.framework.launch.FrameworkFactory;
 import org.osgi.framework.wiring.BundleWiring;
-import org.osgi.framework.wiring.FrameworkWiring;
 
 /**
  * One process of a soak: a framework with the facades, the local carrier and the NATS carrier as a bundle file. Takes commands,
  * one a line, and answers each with one line.
  */
 final class SoakProcess {
-    /** Shared with this class, so from the class path. */
-    private static final List<String> SHARED = List.of(
-            "org.nemorelay.carriers",
-            "org.nemorelay.json",
-            "org.nemorelay.protocol",
-            "org.nemorelay.telemetry",
-            "org.nemorelay.workerctl",
-            "org.nemorelay.seams",
-            "org.nemorelay.seams.carrier",
-            "org.nemorelay.seams.control",
-            "org.nemorelay.seams.dial",
-            "org.nemorelay.seams.staging");
-
-    private static final List<String> BUNDLES = List.of(
-            "org.osgi.util.function",
-            "org.osgi.util.promise",
-            "org.osgi.service.component",
-            "org.apache.felix.configadmin",
-            "org.apache.felix.scr",
-            "carriers",
-            "carrier-local");
-
     private final Path folder;
     private final Path jar;
-    private final Framework framework;
-    private final BundleContext context;
+    private final Host host;
     private final Recorder recorder = new Recorder();
     private final List<WeakReference<ClassLoader>> gone = new ArrayList<>();
     private final Traffic traffic;
@@ -116,31 +72,12 @@ final class SoakProcess {
     private SoakProcess(String[] arguments) throws Exception {
         folder = Path.of(arguments[0]);
         jar = Path.of(arguments[1]);
-        framework = java.util.ServiceLoader.load(FrameworkFactory.class)
-                .findFirst()
-                .orElseThrow()
-                .newFramework(Map.of(
-                        Constants.FRAMEWORK_STORAGE,
-                        folder.resolve("felix").toString(),
-                        Constants.FRAMEWORK_SYSTEMPACKAGES_EXTRA,
-                        SHARED.stream().map(name -> name + ";version=1.0.0").collect(Collectors.joining(","))));
-        framework.start();
-        context = framework.getBundleContext();
-        context.registerService(EventLog.class, recorder, null);
-        context.registerService(ProcessControl.class, recorder, null);
-        List<Bundle> bundles = new ArrayList<>();
-        for (String name : BUNDLES) {
-            bundles.add(context.installBundle("reference:file:" + onClassPath(name)));
-        }
-        for (Bundle bundle : bundles) {
-            bundle.start();
-        }
-        nats = context.installBundle("reference:file:" + jar);
-        nats.start();
-        configure("getConfiguration", "org.nemorelay.distributed", "", Map.of("carrier", arguments[4]));
+        host = new Host(folder, recorder);
+        nats = host.install(jar);
+        host.configure("getConfiguration", "org.nemorelay.distributed", "", Map.of("carrier", arguments[4]));
         for (String instance : Arrays.asList(arguments).subList(5, arguments.length)) {
             String[] parts = instance.split("=");
-            configure(
+            host.configure(
                     "getFactoryConfiguration",
                     "org.nemorelay.carrier.nats",
                     parts[0],
@@ -153,58 +90,19 @@ final class SoakProcess {
         traffic = new Traffic(
                 Integer.parseInt(arguments[2]),
                 Integer.parseInt(arguments[3]),
-                service(Broadcaster.class),
-                service(WorkQueue.class),
-                service(WorkConsumer.class),
-                service(NodeCommandSender.class),
-                service(ControlServers.class));
+                host.service(Broadcaster.class),
+                host.service(WorkQueue.class),
+                host.service(WorkConsumer.class),
+                host.service(NodeCommandSender.class),
+                host.service(ControlServers.class));
     }
 
     private static void await(String what, BooleanSupplier condition) {
         Await.until(what, condition);
     }
 
-    private static String onClassPath(String name) {
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            Path path = Path.of(entry);
-            String file = path.getFileName().toString();
-            boolean jar =
-                    file.startsWith(name + "-") || file.startsWith("org.nemorelay." + name.replace('-', '.') + "-");
-            boolean module = entry.contains("/bundles/".replace('/', File.separatorChar) + name + File.separator
-                            + "target" + File.separator)
-                    && !entry.endsWith("test-classes");
-            if (jar || module) {
-                return path.toAbsolutePath().toString();
-            }
-        }
-        throw new IllegalStateException(name + " is not on the class path");
-    }
-
-    private <T> T service(Class<T> type) {
-        ServiceReference<T> reference = context.getServiceReference(type);
-        return context.getService(reference);
-    }
-
     private Carriers carriers() {
-        return service(Carriers.class);
-    }
-
-    /** Configuration Admin is another copy of its classes than this one's, so it is called by name. */
-    private void configure(String method, String pid, String name, Map<String, Object> properties) throws Exception {
-        ServiceReference<?> reference =
-                context.getAllServiceReferences("org.osgi.service.cm.ConfigurationAdmin", null)[0];
-        Object admin = context.getService(reference);
-        Class<?> type = reference.getBundle().loadClass("org.osgi.service.cm.ConfigurationAdmin");
-        Object configuration = name.isEmpty()
-                ? type.getMethod(method, String.class, String.class).invoke(admin, pid, "?")
-                : type.getMethod(method, String.class, String.class, String.class)
-                        .invoke(admin, pid, name, "?");
-        Dictionary<String, Object> dictionary = new Hashtable<>(properties);
-        reference
-                .getBundle()
-                .loadClass("org.osgi.service.cm.Configuration")
-                .getMethod("update", Dictionary.class)
-                .invoke(configuration, dictionary);
+        return host.service(Carriers.class);
     }
 
     private String obey(String[] words) throws Exception {
@@ -271,10 +169,9 @@ final class SoakProcess {
     /** As an administrator does it without a gap: the new version beside the old one, then the old one goes. */
     private void update(String carrier) throws Exception {
         Path next = folder.resolve("nats-" + ++updates + ".jar");
-        otherVersion(jar, next, "0.1.0.u" + updates);
+        Host.otherVersion(jar, next, "0.1.0.u" + updates);
         Bundle old = nats;
-        nats = context.installBundle("file:" + next);
-        nats.start();
+        nats = host.install(next);
         await(
                 "the new one is there beside the old one",
                 () -> carriers().status().present().stream()
@@ -284,7 +181,7 @@ final class SoakProcess {
         remember(old);
         old.stop();
         old.uninstall();
-        refresh(old);
+        host.refresh(old);
         await(
                 "current is " + carrier,
                 () -> carriers().status().current().filter(carrier::equals).isPresent());
@@ -293,12 +190,12 @@ final class SoakProcess {
     /** In place: for a moment there is none. */
     private void replace() throws Exception {
         Path next = folder.resolve("nats-" + ++updates + ".jar");
-        otherVersion(jar, next, "0.1.0.r" + updates);
+        Host.otherVersion(jar, next, "0.1.0.r" + updates);
         remember(nats);
         try (var in = Files.newInputStream(next)) {
             nats.update(in);
         }
-        refresh(nats);
+        host.refresh(nats);
         await(
                 "connected",
                 () -> carriers().status().present().stream().allMatch(Carriers.Present::connected)
@@ -309,35 +206,11 @@ final class SoakProcess {
         gone.add(new WeakReference<>(bundle.adapt(BundleWiring.class).getClassLoader()));
     }
 
-    private void refresh(Bundle bundle) throws InterruptedException {
-        CountDownLatch done = new CountDownLatch(1);
-        framework.adapt(FrameworkWiring.class).refreshBundles(List.of(bundle), event -> done.countDown());
-        done.await();
-    }
-
-    private static void otherVersion(Path from, Path to, String version) throws IOException {
-        try (JarFile source = new JarFile(from.toFile());
-                OutputStream out = Files.newOutputStream(to)) {
-            Manifest manifest = source.getManifest();
-            manifest.getMainAttributes().put(new Attributes.Name(Constants.BUNDLE_VERSION), version);
-            try (JarOutputStream target = new JarOutputStream(out, manifest)) {
-                for (Enumeration<JarEntry> entries = source.entries(); entries.hasMoreElements(); ) {
-                    JarEntry entry = entries.nextElement();
-                    if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
-                        target.putNextEntry(new JarEntry(entry.getName()));
-                        source.getInputStream(entry).transferTo(target);
-                    }
-                }
-            }
-        }
-    }
-
     /** Stops the framework and says what is left: threads, class loaders of bundles that went, failures of the process. */
     private String end() throws Exception {
         remember(nats);
         Files.write(folder.resolve("log"), recorder.lines());
-        framework.stop();
-        framework.waitForStop(20_000);
+        host.stop();
         Path dump = folder.resolve("threads");
         long threads = 0;
         for (int i = 0; i < 50; i++) {
