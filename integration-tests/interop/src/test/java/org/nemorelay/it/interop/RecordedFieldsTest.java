@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.it.Events;
+import org.nemorelay.it.Maker;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.RawHttp;
