@@ -205,13 +205,9 @@ class SlowDiskTest {
                 204,
                 second.ask(second.session(new SessionPayload.Ready(second.id))).status());
         over.join();
-        assertEquals(
-                1,
-                daemon.events.stream()
-                        .filter(event -> event.startsWith("worker_added"))
-                        .count(),
-                daemon.events::toString);
+        TestDaemon.await("it is published", () -> published() > 0);
         daemon.stop(); // after the last write
+        assertEquals(1, published(), daemon.events::toString);
         assertEquals(
                 List.of(second.generation.orElseThrow().generationId()),
                 StateFolder.of(daemon.environment).generations().snapshot().stream()
@@ -221,6 +217,12 @@ class SlowDiskTest {
         first.close();
         second.close();
         daemon.start();
+    }
+
+    private long published() {
+        return daemon.events.stream()
+                .filter(event -> event.startsWith("worker_added"))
+                .count();
     }
 
     private static void slowly(CountDownLatch finish) throws IOException {
