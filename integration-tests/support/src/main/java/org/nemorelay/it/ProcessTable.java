@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 
 /** The processes of this machine, as {@code /proc} tells. */
 public final class ProcessTable {
+    private static final int SIGINT = 2;
+
     private ProcessTable() {}
 
     /** One process: its arguments and its environment as {@code KEY=VALUE}. */
@@ -55,13 +57,22 @@ public final class ProcessTable {
 
     /** What is resident of a process, in KiB. */
     public static long residentKib(long pid) {
+        return Long.parseLong(status(pid, "VmRSS:").replace("kB", "").strip());
+    }
+
+    /** Whether this process, and so what it starts, was started with SIGINT ignored, as shells start background jobs. */
+    public static boolean ignoresInterrupts() {
+        return (Long.parseUnsignedLong(status(ProcessHandle.current().pid(), "SigIgn:"), 16) & 1 << (SIGINT - 1)) != 0;
+    }
+
+    private static String status(long pid, String key) {
         try {
             for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"))) {
-                if (line.startsWith("VmRSS:")) {
-                    return Long.parseLong(line.substring(6).replace("kB", "").strip());
+                if (line.startsWith(key)) {
+                    return line.substring(key.length()).strip();
                 }
             }
-            throw new AssertionError("process " + pid + " has no memory");
+            throw new AssertionError("process " + pid + " has no " + key);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

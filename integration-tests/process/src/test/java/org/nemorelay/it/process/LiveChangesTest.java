@@ -104,11 +104,6 @@ class LiveChangesTest {
                     LIMIT,
                     () -> post(relay, bench, "/v1/responses") == 200
                             && !other.received("/v1/responses").isEmpty());
-            int asked = other.received("/v1/responses").size();
-            Files.writeString(config, "[upstream]\nopenai_base_urls = \"x\"\n");
-            awaitLine(mcp, "etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key");
-            assertEquals(200, post(relay, bench, "/v1/responses"));
-            assertEquals(asked + 1, other.received("/v1/responses").size());
             // The daemon reads the same file, and this setting is one of its listener's.
             Await.until(
                     relay.process().transcript(),
@@ -116,6 +111,11 @@ class LiveChangesTest {
                     () -> relay.process()
                             .stderr()
                             .contains("daemon.max_tokens_per_identity takes effect when the daemon is started again"));
+            int asked = other.received("/v1/responses").size();
+            Files.writeString(config, "[upstream]\nopenai_base_urls = \"x\"\n");
+            awaitLine(mcp, "etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key");
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(asked + 1, other.received("/v1/responses").size());
 
             changed.countDown();
             assertTrue(stream.answer().text().endsWith("data: last\n\n"));

@@ -3,6 +3,7 @@ package org.nemorelay.it.process;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 import org.nemorelay.json.JsonObject;
 
@@ -121,6 +123,9 @@ class McpLifecycleTest {
         if (end.equals("EOF")) {
             mcp.process().closeInput();
         } else {
+            assumeFalse(
+                    end.equals("INT") && ProcessTable.ignoresInterrupts(),
+                    "these tests were started with SIGINT ignored, which a process inherits");
             mcp.process().signal(end);
         }
     }
