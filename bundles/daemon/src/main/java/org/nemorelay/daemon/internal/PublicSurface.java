@@ -299,7 +299,24 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
                 },
                 route.catalog() ? PublicSurface::neverStored : HeaderEdit.NONE,
                 headTimeoutMs);
-        forwarder.forward(request, response, callback, destination, ExchangeListener.NONE, providerFailure(route));
+        forwarder.forward(
+                request, response, callback, destination, new ProviderExchange(route), providerFailure(route));
+    }
+
+    /** An answer that its provider broke off after the head has no {@link FailureAnswer}; a client that left is no failure. */
+    private final class ProviderExchange implements ExchangeListener {
+        private final PublicRoute route;
+
+        ProviderExchange(PublicRoute route) {
+            this.route = route;
+        }
+
+        @Override
+        public void end(Outcome outcome) {
+            if (outcome instanceof Outcome.BodyBroken) {
+                log.upstreamFailed(route, "body_error");
+            }
+        }
     }
 
     private FailureAnswer providerFailure(PublicRoute.Provider route) {

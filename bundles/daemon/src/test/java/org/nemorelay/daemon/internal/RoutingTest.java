@@ -113,6 +113,62 @@ class RoutingTest {
         }
     }
 
+    /** Report B14: who reads the log learns that the answer was no whole one, and whose doing it was. */
+    @Test
+    void inPassThroughAProviderThatBreaksOffIsLoggedAndAClientThatLeavesIsNot() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        CountDownLatch noticed = new CountDownLatch(1);
+        CountDownLatch breakOff = new CountDownLatch(1);
+        provider.answer = exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write("first".getBytes(StandardCharsets.UTF_8));
+            exchange.getResponseBody().flush();
+            awaitLatch(left);
+            try {
+                while (true) {
+                    exchange.getResponseBody().write(new byte[10_000]);
+                }
+            } catch (IOException e) {
+                noticed.countDown();
+                throw e;
+            }
+        };
+        try (RawHttp stream = new RawHttp(daemon.port())) {
+            stream.send(RawHttp.post("/v1/messages", "{}"));
+            assertEquals(200, stream.head().status());
+            assertEquals("first", stream.chunk());
+        }
+        left.countDown();
+        assertTrue(noticed.await(20, TimeUnit.SECONDS), "the provider's connection is closed");
+        provider.answer = exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write("first".getBytes(StandardCharsets.UTF_8));
+            exchange.getResponseBody().flush();
+            awaitLatch(breakOff);
+            // Its connection is closed without a last chunk.
+            throw new IOException("broken off");
+        };
+        try (RawHttp stream = new RawHttp(daemon.port())) {
+            stream.send(RawHttp.post("/v1/messages", "{}"));
+            assertEquals(200, stream.head().status());
+            assertEquals("first", stream.chunk());
+            assertEquals(List.of(), upstreamFailures(), "a client that left");
+            breakOff.countDown();
+            assertThrows(IOException.class, stream::chunk);
+        }
+        TestDaemon.await("it is logged", () -> !upstreamFailures().isEmpty());
+        assertEquals(
+                List.of("upstream_request_failed [provider, anthropic, reason, body_error, route_mode, pass_through,"
+                        + " suppressed_since_last_emit, 0] Provider request failed"),
+                upstreamFailures());
+    }
+
+    private List<String> upstreamFailures() {
+        return daemon.events.stream()
+                .filter(event -> event.startsWith("upstream_request_failed"))
+                .toList();
+    }
+
     private static void awaitLatch(CountDownLatch latch) {
         try {
             latch.await(20, TimeUnit.SECONDS);
