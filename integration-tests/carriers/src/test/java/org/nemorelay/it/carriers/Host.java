@@ -3,6 +3,7 @@ package org.nemorelay.it.carriers;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.launch.Framework;
 import org.osgi.framework.launch.FrameworkFactory;
+import org.osgi.framework.wiring.BundleWiring;
 import org.osgi.framework.wiring.FrameworkWiring;
 
 /** A framework with the facades and the local carrier from the class path; other carriers are installed as bundle files. */
@@ -128,6 +130,11 @@ final class Host {
                 .loadClass("org.osgi.service.cm.Configuration")
                 .getMethod("update", Dictionary.class)
                 .invoke(configuration, dictionary);
+    }
+
+    /** What the bundle's classes of now hang on. */
+    static WeakReference<ClassLoader> loader(Bundle bundle) {
+        return new WeakReference<>(bundle.adapt(BundleWiring.class).getClassLoader());
     }
 
     /** Lets go of what the bundle was. */

@@ -3,6 +3,7 @@ package org.nemorelay.it.carriers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -103,10 +104,12 @@ class StreamsTest {
     }
 
     @Test
-    void b35ItsProvidersAreFoundAlsoAfterTheBundleWasReplacedTwiceAndNoThreadIsLeft() throws Exception {
+    void b35ItsProvidersAreFoundAlsoAfterTheBundleWasReplacedTwiceAndNothingIsLeft() throws Exception {
         Bundle direct = host.install(DIRECT);
+        List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         awaitHealthy();
         for (int round = 1; round <= 2; round++) {
+            loaders.add(Host.loader(direct));
             Path next = folder.resolve("direct-" + round + ".jar");
             Host.otherVersion(DIRECT, next, "0.1.0.r" + round);
             try (var in = Files.newInputStream(next)) {
@@ -115,8 +118,14 @@ class StreamsTest {
             host.refresh(direct);
             awaitHealthy();
         }
-        direct.stop();
+        loaders.add(Host.loader(direct));
+        direct.uninstall();
+        host.refresh(direct);
         Await.until("no thread of gRPC is left", () -> !anyGrpcThread());
+        Await.until("no class loader of the carrier is left", () -> {
+            System.gc();
+            return loaders.stream().allMatch(loader -> loader.refersTo(null));
+        });
     }
 
     @Test

@@ -42,8 +42,10 @@ final class GrpcCall extends ClientCall.Listener<byte[]> implements BackendClien
 
     void start(Metadata headers, Context context) {
         owner.add(this);
-        call.start(this, headers);
-        call.request(2);
+        Transport.visit(() -> {
+            call.start(this, headers);
+            call.request(2);
+        });
         cancel = context.onCancel(this::close);
     }
 
@@ -60,7 +62,7 @@ final class GrpcCall extends ClientCall.Listener<byte[]> implements BackendClien
                 return; // How it ended is for next() to tell.
             }
         }
-        call.sendMessage(message);
+        Transport.visit(() -> call.sendMessage(message));
     }
 
     @Override
@@ -70,7 +72,7 @@ final class GrpcCall extends ClientCall.Listener<byte[]> implements BackendClien
                 return;
             }
         }
-        call.halfClose();
+        Transport.visit(call::halfClose);
     }
 
     @Override
@@ -89,7 +91,7 @@ final class GrpcCall extends ClientCall.Listener<byte[]> implements BackendClien
             }
             message = messages.remove();
         }
-        call.request(1);
+        Transport.visit(() -> call.request(1));
         return Optional.of(message);
     }
 
@@ -135,7 +137,7 @@ final class GrpcCall extends ClientCall.Listener<byte[]> implements BackendClien
             notifyAll();
         }
         over();
-        call.cancel("the caller ended the call", null);
+        Transport.visit(() -> call.cancel("the caller ended the call", null));
     }
 
     private void over() {

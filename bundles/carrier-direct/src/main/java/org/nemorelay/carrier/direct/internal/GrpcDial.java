@@ -69,7 +69,7 @@ final class GrpcDial implements BackendClientFactory {
 
     private static void end(ManagedChannel channel) {
         if (channel != null) {
-            channel.shutdownNow();
+            Transport.visit(channel::shutdownNow);
         }
     }
 

@@ -9,6 +9,8 @@ import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
+import io.grpc.netty.shaded.io.netty.util.concurrent.FastThreadLocal;
+import io.grpc.netty.shaded.io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** Channels on one small group of threads, which ends with the carrier. */
 final class Transport {
@@ -44,13 +47,35 @@ final class Transport {
             Thread.ofVirtual().name("grpc-lookup").factory());
 
     Transport(int threads) {
-        loops = new MultiThreadIoEventLoopGroup(threads, NioIoHandler.newFactory());
+        loops = visit(() -> new MultiThreadIoEventLoopGroup(threads, NioIoHandler.newFactory()));
+    }
+
+    /**
+     * Does a step of gRPC on a thread that is somebody else's. What Netty keeps in a thread would hold the class loader of a
+     * bundle that is gone for as long as that thread lives, so it is taken back; the transport's own threads keep it.
+     */
+    static <T> T visit(Supplier<T> step) {
+        try {
+            return step.get();
+        } finally {
+            if (!(Thread.currentThread() instanceof FastThreadLocalThread)) {
+                FastThreadLocal.removeAll();
+            }
+        }
+    }
+
+    /** As above, for a step without a result. */
+    static void visit(Runnable step) {
+        visit(() -> {
+            step.run();
+            return true;
+        });
     }
 
     /** A channel that dials when it is first used. Within a cluster no proxy stands in between. */
     ManagedChannel channel(String address) {
         ProxyDetector none = target -> null;
-        return NettyChannelBuilder.forTarget("dns:///" + address)
+        return visit(() -> NettyChannelBuilder.forTarget("dns:///" + address)
                 .channelType(NioSocketChannel.class)
                 .eventLoopGroup(loops)
                 .usePlaintext()
@@ -62,7 +87,7 @@ final class Transport {
                 .maxInboundMessageSize(MAX_MESSAGE)
                 .keepAliveTime(30, TimeUnit.SECONDS)
                 .keepAliveTimeout(20, TimeUnit.SECONDS)
-                .build();
+                .build());
     }
 
     static MethodDescriptor<byte[], byte[]> method(String name) {
@@ -78,6 +103,6 @@ final class Transport {
 
     void close() {
         lookups.close();
-        loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
+        visit(() -> loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS));
     }
 }
