@@ -4,12 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.nemorelay.seams.NotServedException;
@@ -19,46 +14,6 @@ import org.nemorelay.seams.carrier.Seam;
 /** What a carrier declares is what it serves, and what it lacks says so. */
 public abstract class DeclaredSeamsConformance {
     protected abstract CarrierRig openRig();
-
-    /** The carrier's column in the table of {@code docs/carriers.md}; empty for one that is not in it. */
-    protected String column() {
-        return "";
-    }
-
-    private static String row(Seam seam) {
-        return switch (seam) {
-            case FAN_OUT -> "fan-out";
-            case QUEUES -> "queues";
-            case CONTROL -> "control verbs, both halves";
-            case AGENT_RPC -> "agent calls";
-            case DIAL -> "connections to workers";
-            case STAGING -> "file staging";
-        };
-    }
-
-    @Test
-    void theTableInTheDocumentationSaysTheSame() throws IOException {
-        Assumptions.assumeFalse(column().isEmpty(), "this carrier is not in the table");
-        Path root = Path.of("").toAbsolutePath();
-        while (!Files.exists(root.resolve("docs/carriers.md"))) {
-            root = root.getParent();
-        }
-        List<List<String>> rows = Files.readAllLines(root.resolve("docs/carriers.md")).stream()
-                .filter(line -> line.startsWith("| "))
-                .map(line -> Stream.of(line.split("\\|")).map(String::strip).toList())
-                .toList();
-        int place = rows.getFirst().indexOf(column());
-        try (CarrierRig rig = openRig()) {
-            for (Seam seam : Seam.values()) {
-                List<String> cells = rows.stream()
-                        .filter(row -> row.get(1).equals(row(seam)))
-                        .findFirst()
-                        .orElseThrow();
-                assertEquals(
-                        cells.get(place).startsWith("yes"), rig.here().seams().contains(seam), seam.name());
-            }
-        }
-    }
 
     private static List<Executable> accessors(Carrier carrier, Seam seam) {
         return switch (seam) {

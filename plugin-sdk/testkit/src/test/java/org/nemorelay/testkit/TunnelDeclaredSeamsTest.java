@@ -5,9 +5,4 @@ class TunnelDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new TunnelRig();
     }
-
-    @Override
-    protected String column() {
-        return "test tunnel";
-    }
 }

@@ -90,10 +90,12 @@ final class Traffic implements AutoCloseable {
                 ControlHandler.unary(context -> new BackendListReply(List.of(), "")));
         for (int i = 0; i < PUBLISHERS; i++) {
             int publisher = i;
-            start("publisher", () -> {
-                events.publish(Subjects.jobProgress("demo" + publisher), body(published[publisher].get() + 1));
-                published[publisher].incrementAndGet();
-            });
+            start(
+                    "publisher",
+                    () -> send(
+                            () -> events.publish(
+                                    Subjects.jobProgress("demo" + publisher), body(published[publisher].get() + 1)),
+                            published[publisher]));
         }
         start(
                 "jobs",

@@ -348,6 +348,8 @@ final class Scene implements AutoCloseable {
                 () -> "one worker process of " + workers() + "\n" + transcript(),
                 SETTLED,
                 () -> workers().size() == 1);
+        // What was ready before may have been the old one, in its grace.
+        awaitReady();
         stream("last", 2);
         Await.until("the last request is answered", LIMIT, () -> answered.containsKey("last"));
         assertEquals(200, answered.get("last"), this::transcript);

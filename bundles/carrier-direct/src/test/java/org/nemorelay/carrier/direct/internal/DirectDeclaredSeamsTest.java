@@ -8,9 +8,4 @@ class DirectDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new DirectRig();
     }
-
-    @Override
-    protected String column() {
-        return "direct";
-    }
 }

@@ -8,9 +8,4 @@ class LocalDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return new LocalRig();
     }
-
-    @Override
-    protected String column() {
-        return "local";
-    }
 }

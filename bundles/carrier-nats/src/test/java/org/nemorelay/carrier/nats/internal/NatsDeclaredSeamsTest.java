@@ -8,9 +8,4 @@ class NatsDeclaredSeamsTest extends DeclaredSeamsConformance {
     protected CarrierRig openRig() {
         return NatsRig.withStore();
     }
-
-    @Override
-    protected String column() {
-        return "NATS";
-    }
 }
