@@ -91,7 +91,10 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
             case Outcome.ConnectFailed _ -> failed("connect_failed");
             case Outcome.NoResponse _ -> failed("transport_error");
             case Outcome.BadHead _ -> failed("invalid_response");
-            case Outcome.BodyBroken _ -> failed("response_body_failed");
+            // The provider's fault as often as the worker's, and a worker that is gone is known by its control
+            // connection: to
+            // send the next requests past the worker would let them past its policies.
+            case Outcome.BodyBroken _ -> log.workerRequestFailed(lease.workerId(), "response_body_failed");
         }
         if (lease.release()) {
             plane.drainProgress(lease.workerId());

@@ -163,6 +163,42 @@ class RoutingTest {
                 upstreamFailures());
     }
 
+    /** What its policies decide about stays with the worker, whatever a provider does to an answer. */
+    @Test
+    void anAnswerThatBreaksOffLeavesTheWorkerInItsPlace() throws Exception {
+        TestDaemon.User ann = daemon.user("ann");
+        TestDaemon.Mcp mcp = ann.mcp();
+        TestDaemon.Worker worker = daemon.new Worker(ann, data)
+                .register(mcp.await(Directive.LaunchWorker.class).grant())
+                .ready();
+        mcp.await(Directive.ReuseWorker.class);
+        for (int i = 0; i < 10; i++) {
+            data.answer = exchange -> {
+                exchange.sendResponseHeaders(200, 0);
+                exchange.getResponseBody().write("first".getBytes(StandardCharsets.UTF_8));
+                exchange.getResponseBody().flush();
+                throw new IOException("broken off");
+            };
+            try (RawHttp stream = new RawHttp(daemon.port())) {
+                stream.send(RawHttp.post("/v1/messages", "{}", ann.header()));
+                assertEquals(200, stream.head().status());
+                assertEquals("first", stream.chunk());
+                assertThrows(IOException.class, stream::chunk);
+            }
+            data.answer = exchange -> {
+                byte[] text = "worker".getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(200, text.length);
+                exchange.getResponseBody().write(text);
+                exchange.close();
+            };
+            assertEquals(
+                    "worker",
+                    RawHttp.once(daemon.port(), RawHttp.post("/v1/messages", "{}", ann.header()))
+                            .body());
+        }
+        assertFalse(worker.gone);
+    }
+
     private List<String> upstreamFailures() {
         return daemon.events.stream()
                 .filter(event -> event.startsWith("upstream_request_failed"))

@@ -964,7 +964,11 @@ final class Deployment {
         running.values()
                 .forEach(generation -> generation.wanted().keySet().forEach(kind -> {
                     told.add(kind);
-                    put(all, status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, "")));
+                    put(
+                            all,
+                            ended.containsKey(kind)
+                                    ? status(kind, generation, State.QUARANTINED, ended.get(kind))
+                                    : status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, "")));
                 }));
         starting.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
             told.add(kind);
