@@ -10,10 +10,8 @@ import java.util.stream.Stream;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.StagingException;
-import org.nemorelay.seams.control.ControlHandler;
 import org.nemorelay.seams.control.ControlServer;
-import org.nemorelay.seams.control.ControlServer.Need;
-import org.nemorelay.seams.control.ControlVerb;
+import org.nemorelay.seams.control.FileVerbs;
 import org.nemorelay.seams.staging.ObjectStore;
 import org.nemorelay.seams.staging.TransferProgress;
 import org.nemorelay.workerctl.FileEnsureReply;
@@ -27,9 +25,7 @@ import org.nemorelay.workerctl.FileStageRequest;
 import org.nemorelay.workerctl.FileTempReply;
 
 /** The file verbs of a node below one folder, as little as the staging suite needs. */
-final class StoreNodeFiles {
-    private static final String INVALID = "invalid request";
-
+final class StoreNodeFiles implements FileVerbs {
     private final String nodeId;
     private final Path root;
     private final ObjectStore store;
@@ -41,31 +37,8 @@ final class StoreNodeFiles {
     }
 
     Registration serve(ControlServer server) {
-        on(
-                server,
-                ControlVerb.FILES_ENSURE,
-                ControlHandler.unary(
-                        FileEnsureRequest::decode, cause -> FileEnsureReply.refused(INVALID), this::ensure));
-        on(
-                server,
-                ControlVerb.FILES_STAGE,
-                ControlHandler.unary(FileStageRequest::decode, cause -> FileStageReply.refused(INVALID), this::stage));
-        on(server, ControlVerb.FILES_TEMP, ControlHandler.unary(this::temp));
-        on(
-                server,
-                ControlVerb.FILES_LISTDIR,
-                ControlHandler.unary(
-                        FileListDirRequest::decode, cause -> FileListDirReply.refused(INVALID), this::list));
-        on(
-                server,
-                ControlVerb.FILES_RELEASE,
-                ControlHandler.unary(
-                        FileReleaseRequest::decode, cause -> FileReleaseReply.refused(INVALID), this::release));
+        FileVerbs.serve(server, this);
         return server;
-    }
-
-    private static void on(ControlServer server, ControlVerb verb, ControlHandler handler) {
-        server.handle(verb, Need.MANDATORY, handler);
     }
 
     private Path inside(String key) {
@@ -76,7 +49,8 @@ final class StoreNodeFiles {
         return path;
     }
 
-    private FileEnsureReply ensure(Context context, FileEnsureRequest request) {
+    @Override
+    public FileEnsureReply ensure(Context context, FileEnsureRequest request) {
         try {
             Path path = inside(request.key());
             if (!Files.exists(path)) {
@@ -89,7 +63,8 @@ final class StoreNodeFiles {
         }
     }
 
-    private FileStageReply stage(Context context, FileStageRequest request) {
+    @Override
+    public FileStageReply stage(Context context, FileStageRequest request) {
         try {
             store.put(context, request.key(), inside(request.localPath()), TransferProgress.none());
             return new FileStageReply(request.key(), "");
@@ -98,7 +73,8 @@ final class StoreNodeFiles {
         }
     }
 
-    private FileTempReply temp(Context context) {
+    @Override
+    public FileTempReply temp(Context context) {
         return unchecked(() -> {
             Path folder = root.resolve("staging-tmp");
             Files.createDirectories(folder);
@@ -109,7 +85,8 @@ final class StoreNodeFiles {
         });
     }
 
-    private FileListDirReply list(Context context, FileListDirRequest request) {
+    @Override
+    public FileListDirReply list(Context context, FileListDirRequest request) {
         Path folder;
         try {
             folder = inside(request.keyPrefix());
@@ -131,7 +108,8 @@ final class StoreNodeFiles {
         });
     }
 
-    private FileReleaseReply release(Context context, FileReleaseRequest request) {
+    @Override
+    public FileReleaseReply release(Context context, FileReleaseRequest request) {
         if (!request.requestId().isEmpty()) {
             return FileReleaseReply.refused("release by request is not served here");
         }

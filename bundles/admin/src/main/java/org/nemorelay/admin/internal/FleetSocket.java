@@ -1,18 +1,11 @@
 package org.nemorelay.admin.internal;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.nemorelay.admin.AdminClient;
 import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.identity.StateFolder;
-import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
-import org.nemorelay.telemetry.EventLog.Level;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -34,49 +27,32 @@ public final class FleetSocket {
         String process();
     }
 
-    private final EventLog log;
-    private final Map<String, AdminVerb> verbs = new ConcurrentHashMap<>();
-    private final Optional<AdminServer> server;
+    private final VerbSocket socket;
 
     @Activate
     public FleetSocket(Config config, @Reference LaunchOptions options, @Reference EventLog log) {
-        this.log = log;
-        this.server = open(options, config.process());
-    }
-
-    private Optional<AdminServer> open(LaunchOptions options, String process) {
-        try {
-            StateFolder state = StateFolder.of(options.environment());
-            Path folder = AdminClient.fleetFolder(state);
-            state.files().folder(folder);
-            return Optional.of(AdminServer.open(folder.resolve(process + ".sock"), Files.getOwner(folder), verbs, log));
-        } catch (IOException | RelayException e) {
-            log.log(
-                    Level.WARN,
-                    AdminServer.TARGET,
-                    "admin_socket_unavailable",
-                    "No control socket, so `nemo-relay carriers` does not reach this process: " + e.getMessage());
-            return Optional.empty();
-        }
+        socket = new VerbSocket(
+                () -> {
+                    StateFolder state = StateFolder.of(options.environment());
+                    Path folder = AdminClient.fleetFolder(state);
+                    state.files().folder(folder);
+                    return folder.resolve(config.process() + ".sock");
+                },
+                "No control socket, so `nemo-relay carriers` does not reach this process",
+                log);
     }
 
     @Reference(service = AdminVerb.class, cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
     void addVerb(AdminVerb verb) {
-        verbs.put(verb.name(), verb);
+        socket.add(verb);
     }
 
     void removeVerb(AdminVerb verb) {
-        verbs.remove(verb.name(), verb);
+        socket.remove(verb);
     }
 
     @Deactivate
     void deactivate() {
-        try {
-            if (server.isPresent()) {
-                server.get().close();
-            }
-        } catch (IOException e) {
-            log.log(Level.WARN, AdminServer.TARGET, "admin_socket_not_removed", "Control socket was not removed: " + e);
-        }
+        socket.close();
     }
 }

@@ -106,10 +106,7 @@ record RoleConfiguration(
                 Optional.empty(),
                 List.copyOf(notes),
                 layers.merged(),
-                Stream.concat(
-                                userPath(options).stream(),
-                                Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
-                        .toList());
+                configFiles(options));
     }
 
     private static RoleConfiguration daemon(LaunchOptions options) {
@@ -160,10 +157,14 @@ record RoleConfiguration(
                 Optional.empty(),
                 List.copyOf(notes),
                 layers.merged(),
-                Stream.concat(
-                                userPath(options).stream(),
-                                Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
-                        .toList());
+                configFiles(options));
+    }
+
+    private static List<Path> configFiles(LaunchOptions options) {
+        return Stream.concat(
+                        userPath(options).stream(),
+                        Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
+                .toList();
     }
 
     /** The plugin commands read what a worker reads. */

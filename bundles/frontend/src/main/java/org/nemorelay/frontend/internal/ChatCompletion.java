@@ -44,6 +44,10 @@ final class ChatCompletion {
     private final Response response;
     private final Callback callback;
     private final Context.Cancellable context = Context.background().cancellable();
+    /** What the backend has told so far; its replies carry totals. */
+    private int promptTokens;
+
+    private int tokens;
 
     ChatCompletion(
             Router router,
@@ -134,13 +138,8 @@ final class ChatCompletion {
         Utf8Pieces text = new Utf8Pieces();
         boolean opened = false;
         boolean tools = false;
-        int promptTokens = 0;
-        int tokens = 0;
         for (Optional<byte[]> next = first; next.isPresent(); next = call.next()) {
-            Reply reply = decoded(next.get());
-            promptTokens = Math.max(promptTokens, reply.promptTokens());
-            tokens = Math.max(tokens, reply.tokens());
-            for (ChatDelta piece : pieces(reply, text)) {
+            for (ChatDelta piece : pieces(counted(next.get()), text)) {
                 Map<String, Object> delta = OpenAi.delta(piece);
                 if (delta.isEmpty()) {
                     continue;
@@ -159,7 +158,7 @@ final class ChatCompletion {
         if (!rest.isEmpty()) {
             write(false, event(envelope.chunk(Json.object("content", rest), Optional.empty())));
         }
-        write(false, event(envelope.chunk(Json.object(), Optional.of(reason(tools, tokens)))));
+        write(false, event(envelope.chunk(Json.object(), Optional.of(reason(tools)))));
         if (chat.usage()) {
             write(false, event(envelope.usageChunk(promptTokens, tokens)));
         }
@@ -172,13 +171,8 @@ final class ChatCompletion {
         StringBuilder content = new StringBuilder();
         StringBuilder reasoning = new StringBuilder();
         List<ToolCall> calls = new ArrayList<>();
-        int promptTokens = 0;
-        int tokens = 0;
         for (Optional<byte[]> next = first; next.isPresent(); next = call.next()) {
-            Reply reply = decoded(next.get());
-            promptTokens = Math.max(promptTokens, reply.promptTokens());
-            tokens = Math.max(tokens, reply.tokens());
-            for (ChatDelta piece : pieces(reply, text)) {
+            for (ChatDelta piece : pieces(counted(next.get()), text)) {
                 content.append(piece.content());
                 reasoning.append(piece.reasoning());
                 piece.toolCalls().forEach(call2 -> merge(calls, call2));
@@ -191,7 +185,7 @@ final class ChatCompletion {
                         content.toString(),
                         reasoning.toString(),
                         calls,
-                        reason(!calls.isEmpty(), tokens),
+                        reason(!calls.isEmpty()),
                         promptTokens,
                         tokens))
                 .getBytes(StandardCharsets.UTF_8);
@@ -217,11 +211,18 @@ final class ChatCompletion {
         calls.add(piece);
     }
 
-    private String reason(boolean tools, int tokens) {
+    private String reason(boolean tools) {
         if (tools) {
             return "tool_calls";
         }
         return chat.options().tokens() > 0 && tokens >= chat.options().tokens() ? "length" : "stop";
+    }
+
+    private Reply counted(byte[] message) {
+        Reply reply = decoded(message);
+        promptTokens = Math.max(promptTokens, reply.promptTokens());
+        tokens = Math.max(tokens, reply.tokens());
+        return reply;
     }
 
     private static Reply decoded(byte[] message) {

@@ -11,6 +11,7 @@ import org.nemorelay.seams.control.ControlHandler;
 import org.nemorelay.seams.control.ControlServer;
 import org.nemorelay.seams.control.ControlServer.Need;
 import org.nemorelay.seams.control.ControlVerb;
+import org.nemorelay.seams.control.FileVerbs;
 import org.nemorelay.seams.control.ProgressSink;
 import org.nemorelay.workerctl.BackendDeleteReply;
 import org.nemorelay.workerctl.BackendDeleteRequest;
@@ -22,14 +23,6 @@ import org.nemorelay.workerctl.BackendStopReply;
 import org.nemorelay.workerctl.BackendStopRequest;
 import org.nemorelay.workerctl.BackendUpgradeReply;
 import org.nemorelay.workerctl.BackendUpgradeRequest;
-import org.nemorelay.workerctl.FileEnsureReply;
-import org.nemorelay.workerctl.FileEnsureRequest;
-import org.nemorelay.workerctl.FileListDirReply;
-import org.nemorelay.workerctl.FileListDirRequest;
-import org.nemorelay.workerctl.FileReleaseReply;
-import org.nemorelay.workerctl.FileReleaseRequest;
-import org.nemorelay.workerctl.FileStageReply;
-import org.nemorelay.workerctl.FileStageRequest;
 import org.nemorelay.workerctl.ModelDeleteReply;
 import org.nemorelay.workerctl.ModelDeleteRequest;
 import org.nemorelay.workerctl.ModelStopReply;
@@ -48,12 +41,12 @@ final class NodeVerbs {
 
     private final String nodeId;
     private final BackendProcesses processes;
-    private final StoreFiles files;
+    private final FileVerbs files;
     private final Runnable stop;
     private final Set<String> operations = ConcurrentHashMap.newKeySet();
 
     /** @param stop ends the process, without waiting */
-    NodeVerbs(String nodeId, BackendProcesses processes, StoreFiles files, Runnable stop) {
+    NodeVerbs(String nodeId, BackendProcesses processes, FileVerbs files, Runnable stop) {
         this.nodeId = nodeId;
         this.processes = processes;
         this.files = files;
@@ -105,26 +98,7 @@ final class NodeVerbs {
                         OperationRequest::decode,
                         cause -> new OperationReply(List.of(), List.of(), List.of()),
                         this::operations));
-        on(
-                server,
-                ControlVerb.FILES_ENSURE,
-                ControlHandler.unary(
-                        FileEnsureRequest::decode, cause -> FileEnsureReply.refused(INVALID), files::ensure));
-        on(
-                server,
-                ControlVerb.FILES_STAGE,
-                ControlHandler.unary(FileStageRequest::decode, cause -> FileStageReply.refused(INVALID), files::stage));
-        on(server, ControlVerb.FILES_TEMP, ControlHandler.unary(files::temp));
-        on(
-                server,
-                ControlVerb.FILES_LISTDIR,
-                ControlHandler.unary(
-                        FileListDirRequest::decode, cause -> FileListDirReply.refused(INVALID), files::list));
-        on(
-                server,
-                ControlVerb.FILES_RELEASE,
-                ControlHandler.unary(
-                        FileReleaseRequest::decode, cause -> FileReleaseReply.refused(INVALID), files::release));
+        FileVerbs.serve(server, files);
         on(server, ControlVerb.NODE_STOP, ControlHandler.noReply(stop));
     }
 

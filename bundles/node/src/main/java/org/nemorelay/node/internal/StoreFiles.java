@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.nemorelay.files.FileAreas;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.SeamException;
+import org.nemorelay.seams.control.FileVerbs;
 import org.nemorelay.seams.staging.ObjectStore;
 import org.nemorelay.seams.staging.TransferProgress;
 import org.nemorelay.workerctl.FileEnsureReply;
@@ -25,7 +26,7 @@ import org.nemorelay.workerctl.FileStageRequest;
 import org.nemorelay.workerctl.FileTempReply;
 
 /** The verbs of files (distributed-seams 5.4), between this node's folders and the store that a carrier reaches. */
-final class StoreFiles {
+final class StoreFiles implements FileVerbs {
     private final FileAreas areas;
     private final ObjectStore store;
     /** One fetch of a key at a time; who comes meanwhile finds the file. */
@@ -36,7 +37,8 @@ final class StoreFiles {
         this.store = store;
     }
 
-    FileEnsureReply ensure(Context context, FileEnsureRequest request) {
+    @Override
+    public FileEnsureReply ensure(Context context, FileEnsureRequest request) {
         ReentrantLock lock = fetching.computeIfAbsent(request.key(), key -> new ReentrantLock());
         lock.lock();
         try {
@@ -60,7 +62,8 @@ final class StoreFiles {
         }
     }
 
-    FileStageReply stage(Context context, FileStageRequest request) {
+    @Override
+    public FileStageReply stage(Context context, FileStageRequest request) {
         try {
             store.put(context, request.key(), areas.file(request.localPath()), TransferProgress.none());
             return new FileStageReply(request.key(), "");
@@ -69,7 +72,8 @@ final class StoreFiles {
         }
     }
 
-    FileTempReply temp(Context context) {
+    @Override
+    public FileTempReply temp(Context context) {
         try {
             Path folder = Files.createDirectories(areas.staging().resolve("staging-tmp"));
             return new FileTempReply(
@@ -79,7 +83,8 @@ final class StoreFiles {
         }
     }
 
-    FileListDirReply list(Context context, FileListDirRequest request) {
+    @Override
+    public FileListDirReply list(Context context, FileListDirRequest request) {
         try {
             Path folder = areas.file(request.keyPrefix());
             if (!Files.isDirectory(folder)) {
@@ -98,7 +103,8 @@ final class StoreFiles {
         }
     }
 
-    FileReleaseReply release(Context context, FileReleaseRequest request) {
+    @Override
+    public FileReleaseReply release(Context context, FileReleaseRequest request) {
         if (!request.requestId().isEmpty()) {
             return FileReleaseReply.refused("release by request is not served here");
         }

@@ -399,19 +399,25 @@ final class PluginsActTest {
         Awaiting.await("record", () -> recorded.contains("Completed"));
     }
 
-    @Test
-    void aStreamThatAPluginEndsIsWholeAndTheProviderHearsOfIt() throws Exception {
-        CompletableFuture<Integer> provided = new CompletableFuture<>();
+    /** The provider sends one event and waits; completed with what its connection brings next, -1 for its end. */
+    private CompletableFuture<Integer> oneEventAndThenSilence() {
+        CompletableFuture<Integer> next = new CompletableFuture<>();
         script = (in, out) -> {
             out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
             out.write(EVENT.getBytes());
             out.flush();
             try {
-                provided.complete(in.read());
+                next.complete(in.read());
             } catch (IOException e) {
-                provided.complete(-1);
+                next.complete(-1);
             }
         };
+        return next;
+    }
+
+    @Test
+    void aStreamThatAPluginEndsIsWholeAndTheProviderHearsOfIt() throws Exception {
+        CompletableFuture<Integer> provided = oneEventAndThenSilence();
         stream((event, out) -> {
             out.emit(StreamEvent.of(event.api(), JsonText.of("{\"last\":1}")));
             out.end();
@@ -442,17 +448,7 @@ final class PluginsActTest {
 
     @Test
     void anAgentThatLeavesTakesTheProviderWithIt() throws Exception {
-        CompletableFuture<Integer> provided = new CompletableFuture<>();
-        script = (in, out) -> {
-            out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
-            out.write(EVENT.getBytes());
-            out.flush();
-            try {
-                provided.complete(in.read());
-            } catch (IOException e) {
-                provided.complete(-1);
-            }
-        };
+        CompletableFuture<Integer> provided = oneEventAndThenSilence();
         stream((event, out) -> {
             out.emit(event);
             return StreamHandler.DONE;

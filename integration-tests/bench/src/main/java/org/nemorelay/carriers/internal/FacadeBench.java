@@ -146,7 +146,7 @@ public final class FacadeBench {
 
         @Override
         public Subscription subscribe(String subject, Consumer<Message> handler) {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("the benchmark sends only");
         }
 
         @Override
@@ -175,7 +175,7 @@ public final class FacadeBench {
 
         @Override
         public Subscription listen(String subject, Consumer<byte[]> handler) {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("the benchmark sends only");
         }
     }
 }

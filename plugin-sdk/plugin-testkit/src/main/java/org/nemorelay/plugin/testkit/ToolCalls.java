@@ -22,7 +22,7 @@ public final class ToolCalls {
                 ? Json.object("type", "tool_call", "toolName", tool, "toolCallId", "call_1", "input", input)
                 : Json.object(
                         "session_id", "session_1",
-                        "cwd", "/work/project",
+                        "cwd", "/srv/project",
                         "hook_event_name", "PreToolUse",
                         "tool_name", tool,
                         "tool_input", input,

@@ -70,7 +70,7 @@ class RulesTest {
         String denied = "the administrator's tool policy denies the tool T for this path";
         for (Object input : new Object[] {
             Map.of("file_path", "/etc/passwd"),
-            Map.of("path", "/work/../etc/shadow"),
+            Map.of("path", "/project/../etc/shadow"),
             Map.of("path", "../../etc/hosts"),
             Map.of("notebook_path", "sub/.env"),
             Map.of("edits", Arrays.asList(Map.of("path", "/etc/x"))),

@@ -82,17 +82,28 @@ final class SessionEvents {
         return known.flatMap(session -> session.turn).isEmpty() && StartUpProbe.is(body);
     }
 
-    /** A model request is sent on. Where nobody has read its body, the record has the head only. */
-    ModelCall callStarted(ObservedRequest request) {
-        Instant now = request.time();
-        ModelApi api = request.api();
+    /** The request's session, which has an open turn from here on. */
+    private Session requestedIn(ObservedRequest request) {
         Session session = sessionOf(request);
-        session.lastActivity = now;
-        openTurn(now, session, "implicit", null, Map.of());
+        session.lastActivity = request.time();
+        openTurn(request.time(), session, "implicit", null, Map.of());
+        return session;
+    }
+
+    private static Map<String, Object> requestMetadata(Session session, ObservedRequest request) {
         Map<String, Object> metadata = new LinkedHashMap<>();
         metadata.put("agent_kind", session.agentKind);
         metadata.put("session_id", session.id);
         metadata.put("gateway_path", request.path());
+        return metadata;
+    }
+
+    /** A model request is sent on. Where nobody has read its body, the record has the head only. */
+    ModelCall callStarted(ObservedRequest request) {
+        Instant now = request.time();
+        ModelApi api = request.api();
+        Session session = requestedIn(request);
+        Map<String, Object> metadata = requestMetadata(session, request);
         Optional<Scope> owner = owner(session, request.headers(), metadata);
         Optional<Map<String, Object>> content = request.body().flatMap(RequestCopy::content);
         Map<String, Object> data = new HashMap<>();
@@ -126,13 +137,8 @@ final class SessionEvents {
     /** A model request that plugins did not let pass: what guardrails said, and a mark in the place of its scope. */
     void callRefused(ObservedRequest request, List<Clearance.Check> checks) {
         Instant now = request.time();
-        Session session = sessionOf(request);
-        session.lastActivity = now;
-        openTurn(now, session, "implicit", null, Map.of());
-        Map<String, Object> metadata = new LinkedHashMap<>();
-        metadata.put("agent_kind", session.agentKind);
-        metadata.put("session_id", session.id);
-        metadata.put("gateway_path", request.path());
+        Session session = requestedIn(request);
+        Map<String, Object> metadata = requestMetadata(session, request);
         for (Clearance.Check check : checks) {
             Scope scope = scopes.start(
                     check.begun(),
