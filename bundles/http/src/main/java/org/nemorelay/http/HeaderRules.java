@@ -8,6 +8,7 @@ import java.util.Set;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpTokens;
 import org.nemorelay.protocol.Headers;
 
 /** Which headers a hop passes on (relay-daemon 6.3). Order and repetition are kept. */
@@ -57,10 +58,8 @@ public final class HeaderRules {
     }
 
     private static boolean isTokenCharacter(char c) {
-        return c >= 'a' && c <= 'z'
-                || c >= 'A' && c <= 'Z'
-                || c >= '0' && c <= '9'
-                || c > ' ' && c < 0x7f && "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
+        HttpTokens.Token token = HttpTokens.getToken(c);
+        return token != null && token.isRfc2616Token();
     }
 
     /** Adds to {@code to} what is end to end in {@code from}; the relay's two token headers never are. */
