@@ -56,17 +56,22 @@ final class Load {
         return micros;
     }
 
+    /** The first request of so many new connections, whose answers the selector tells of. */
+    private void send(Selector selector, int connections) throws IOException {
+        for (int i = 0; i < connections; i++) {
+            Connection connection = new Connection();
+            connection.channel.configureBlocking(false);
+            connection.channel.register(selector, SelectionKey.OP_READ, connection);
+            connection.send();
+        }
+    }
+
     /** Exchanges that ended within the time, over so many connections at once. */
     long exchanges(int connections, double seconds) {
         long done = 0;
         long end = System.nanoTime() + (long) (seconds * 1e9);
         try (Selector selector = Selector.open()) {
-            for (int i = 0; i < connections; i++) {
-                Connection connection = new Connection();
-                connection.channel.configureBlocking(false);
-                connection.channel.register(selector, SelectionKey.OP_READ, connection);
-                connection.send();
-            }
+            send(selector, connections);
             while (System.nanoTime() < end) {
                 if (selector.select(PATIENCE.toMillis()) == 0) {
                     throw new IOException("no answer within " + PATIENCE);
@@ -108,12 +113,7 @@ final class Load {
         boolean told = false;
         long begin = System.nanoTime();
         try (Selector selector = Selector.open()) {
-            for (int i = 0; i < connections; i++) {
-                Connection connection = new Connection();
-                connection.channel.configureBlocking(false);
-                connection.channel.register(selector, SelectionKey.OP_READ, connection);
-                connection.send();
-            }
+            send(selector, connections);
             long heard = System.nanoTime();
             while (!selector.keys().isEmpty() && System.nanoTime() - heard < PATIENCE.toNanos()) {
                 selector.select(100);

@@ -227,6 +227,11 @@ public final class ScaleBench {
             this.mcp = new ControlPeer(port, user, Role.MCP);
             this.worker = new ControlPeer(port, user, Role.WORKER);
         }
+
+        void close() {
+            mcp.close();
+            worker.close();
+        }
     }
 
     private Pair launched(int port, Identity user, String endpoint, ExecutorService listeners) throws IOException {
@@ -293,10 +298,7 @@ public final class ScaleBench {
                     daemon.close();
                 }
             }
-            pairs.forEach(pair -> {
-                pair.mcp.close();
-                pair.worker.close();
-            });
+            pairs.forEach(Pair::close);
         } finally {
             listeners.shutdownNow();
             data.stop(0);
@@ -370,10 +372,7 @@ public final class ScaleBench {
             row("CPU of the daemon for each request, %,d routes, us".formatted(ROUTES), many[1], "flat");
             row("request at p50, 1 route, us", one[0], "");
             row("request at p50, %,d routes, us".formatted(ROUTES), many[0], "flat");
-            pairs.forEach(pair -> {
-                pair.mcp.close();
-                pair.worker.close();
-            });
+            pairs.forEach(Pair::close);
         } finally {
             listeners.shutdownNow();
             data.stop(0);

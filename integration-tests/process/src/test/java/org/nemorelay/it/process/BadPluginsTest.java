@@ -67,7 +67,7 @@ class BadPluginsTest {
             try (Relay relay = bench.daemon();
                     McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
                 relay.awaitReadyWorker(mcp);
-                assertEquals("good\n", hook(bench, relay).stderr());
+                assertEquals("good\n", bench.bashHook(relay).stderr());
                 assertEquals(
                         200,
                         RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header())
@@ -199,14 +199,6 @@ class BadPluginsTest {
         ((List<?>) Json.parse(result.stdout().getBytes(StandardCharsets.UTF_8)))
                 .forEach(one -> all.add(JsonObject.of(one, "")));
         return all;
-    }
-
-    private static Proc.Result hook(OneUser bench, Relay relay) {
-        String payload = "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
-                + "\"tool_input\":{\"command\":\"echo hi\"},\"tool_use_id\":\"c\"}";
-        return bench.user
-                .withToken(bench.executable.toString(), "daemon", "hook", "claude", "--daemon-address", relay.address())
-                .run(payload.getBytes(StandardCharsets.UTF_8), LIMIT);
     }
 
     /** A good one. */

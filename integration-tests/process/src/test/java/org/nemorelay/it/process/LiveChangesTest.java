@@ -3,7 +3,6 @@ package org.nemorelay.it.process;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +21,6 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.PluginJar;
-import org.nemorelay.it.Proc;
 import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.Reply;
@@ -65,10 +63,10 @@ class LiveChangesTest {
                     before + NAMED.replace("reason", "raeson").formatted("three"));
             int line = before.split("\n").length + 4;
             awaitLine(mcp, "etc/plugins.toml:" + line + ":1: plugin \"live\": raeson: unknown key");
-            assertEquals("two\n", hook(bench, relay).stderr());
+            assertEquals("two\n", bench.bashHook(relay).stderr());
             Files.writeString(etc.resolve("plugins.toml"), before + "[[components\n");
             awaitLine(mcp, "etc/plugins.toml:" + (before.split("\n").length + 1) + ":");
-            assertEquals("two\n", hook(bench, relay).stderr());
+            assertEquals("two\n", bench.bashHook(relay).stderr());
             new PluginJar("live", Denying.class, HookPolicy.class)
                     .header("Bundle-Version", "2.0.0")
                     .deploy(etc.resolve("plugins"));
@@ -198,7 +196,7 @@ class LiveChangesTest {
         Await.until(
                 () -> "the policy says \"" + reason + "\"\n" + mcp.process().transcript(),
                 LIMIT,
-                () -> hook(bench, relay).stderr().equals(expected));
+                () -> bench.bashHook(relay).stderr().equals(expected));
     }
 
     private static void awaitLine(McpSession mcp, String text) {
@@ -206,14 +204,6 @@ class LiveChangesTest {
                 () -> text + "\nin " + mcp.process().transcript(),
                 LIMIT,
                 () -> mcp.process().stderr().contains(text));
-    }
-
-    private static Proc.Result hook(OneUser bench, Relay relay) {
-        String payload = "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
-                + "\"tool_input\":{\"command\":\"echo hi\"},\"tool_use_id\":\"c\"}";
-        return bench.user
-                .withToken(bench.executable.toString(), "daemon", "hook", "claude", "--daemon-address", relay.address())
-                .run(payload.getBytes(StandardCharsets.UTF_8), LIMIT);
     }
 
     /** Denies with the reason that it is configured with. */

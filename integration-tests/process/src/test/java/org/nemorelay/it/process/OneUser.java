@@ -1,11 +1,13 @@
 package org.nemorelay.it.process;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.MockProvider;
+import org.nemorelay.it.Proc;
 import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
@@ -39,6 +41,14 @@ final class OneUser implements AutoCloseable {
 
     Relay daemon(String... options) {
         return Relay.start(user, executable, Relay.upstream(provider), options);
+    }
+
+    /** What the harness's hook says before a tool call of {@code Bash}. */
+    Proc.Result bashHook(Relay relay) {
+        String payload = "{\"session_id\":\"s\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\","
+                + "\"tool_input\":{\"command\":\"echo hi\"},\"tool_use_id\":\"c\"}";
+        return user.withToken(executable.toString(), "daemon", "hook", "claude", "--daemon-address", relay.address())
+                .run(payload.getBytes(StandardCharsets.UTF_8), Duration.ofSeconds(30));
     }
 
     List<ProcessTable.Entry> workers() {
