@@ -3,7 +3,7 @@
 # What the tests call beyond JDK 25, Maven and bash, as command:package of Debian; ./test installs as root under CI what is
 # missing.
 test_commands=(unshare:util-linux setpriv:util-linux ip:iproute2 python3:python3 pip3:python3-pip npm:npm
-    systemd-analyze:systemd nats-server:nats-server openssl:openssl haproxy:haproxy
+    systemd-analyze:systemd nats-server:nats-server openssl:openssl haproxy:haproxy nginx:nginx-light
     faketime:faketime)
 
 die() {

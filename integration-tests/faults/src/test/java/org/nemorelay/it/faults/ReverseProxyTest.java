@@ -1,5 +1,6 @@
 package org.nemorelay.it.faults;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,11 +12,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.Proc;
@@ -24,7 +26,7 @@ import org.nemorelay.it.Relay;
 import org.nemorelay.it.Requirement;
 import org.nemorelay.it.User;
 
-/** HAProxy in front of the daemon, with the configuration of docs/remote.md: upgrades, trailers, streams, addresses. */
+/** A proxy in front of the daemon, with its configuration of docs/remote.md: upgrades, trailers, streams, addresses. */
 @Timeout(300)
 class ReverseProxyTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -39,10 +41,51 @@ class ReverseProxyTest {
     private User user;
     private Relay daemon;
 
-    @BeforeEach
-    void start() throws IOException {
-        Requirement.of(
-                Files.isExecutable(Path.of("/usr/sbin/haproxy")), "no /usr/sbin/haproxy: install the package haproxy");
+    /** What stands between clients and daemon. */
+    enum Proxy {
+        HAPROXY("haproxy", "    defaults") {
+            @Override
+            Proc.Spec start(Path folder, String documented) throws IOException {
+                Path file = Files.writeString(folder.resolve("haproxy.cfg"), documented);
+                return Proc.spec().command("/usr/sbin/haproxy", "-db", "-f", file.toString());
+            }
+        },
+        NGINX("nginx", "    server {") {
+            @Override
+            Proc.Spec start(Path folder, String documented) throws IOException {
+                Path own = Files.createDirectories(folder.resolve("nginx"));
+                Path file = Files.writeString(own.resolve("nginx.conf"), """
+                        daemon off;
+                        pid %1$s/pid;
+                        error_log stderr;
+                        events {}
+                        http {
+                        access_log off;
+                        client_body_temp_path %1$s/body;
+                        proxy_temp_path %1$s/proxy;
+                        fastcgi_temp_path %1$s/fastcgi;
+                        uwsgi_temp_path %1$s/uwsgi;
+                        scgi_temp_path %1$s/scgi;
+                        %2$s}
+                        """.formatted(own, documented));
+                return Proc.spec().command("/usr/sbin/nginx", "-e", "stderr", "-c", file.toString());
+            }
+        };
+
+        private final String command;
+        private final String firstLine;
+
+        Proxy(String command, String firstLine) {
+            this.command = command;
+            this.firstLine = firstLine;
+        }
+
+        abstract Proc.Spec start(Path folder, String documented) throws IOException;
+    }
+
+    private void start(Proxy kind) throws IOException {
+        Path executable = Path.of("/usr/sbin", kind.command);
+        Requirement.of(Files.isExecutable(executable), "no " + executable + ": install " + kind.command);
         certificates = Certificates.make(folder, "DNS:localhost");
         user = User.self(folder.resolve("user"));
         keep(Proc.spec()
@@ -63,31 +106,27 @@ class ReverseProxyTest {
         all.add(daemon.process());
         Path pem = folder.resolve("relay.pem");
         Files.writeString(pem, Files.readString(certificates.certificate()) + Files.readString(certificates.key()));
-        String documented = documented()
-                .replace(":443 ", "127.0.0.1:" + port + " ")
-                .replace("/etc/haproxy/relay.pem", pem.toString())
+        String documented = documented(kind.firstLine)
+                .replaceFirst("(bind :|listen )443 ", "$1" + port + " ")
+                .replaceAll("/etc/(haproxy|nginx)/relay.pem", pem.toString())
                 .replace("127.0.0.1:47632", "127.0.0.1:" + daemonPort);
-        Path configuration = Files.writeString(folder.resolve("haproxy.cfg"), documented);
-        Proc proxy = keep(Proc.spec().command("/usr/sbin/haproxy", "-db", "-f", configuration.toString()));
+        Proc proxy = keep(kind.start(folder, documented));
         Await.until(proxy::transcript, LIMIT, () -> {
             new Socket(InetAddress.getLoopbackAddress(), port).close();
             return true;
         });
     }
 
-    /** What docs/remote.md tells an administrator to write. */
-    private static String documented() throws IOException {
+    /** What docs/remote.md tells an administrator to write: the block that begins so. */
+    private static String documented(String firstLine) throws IOException {
         Path docs = Distribution.tree().resolve("../../../docs/remote.md").normalize();
-        StringBuilder text = new StringBuilder();
-        boolean within = false;
-        for (String line : Files.readAllLines(docs)) {
-            within = within && (line.isEmpty() || line.startsWith("    ")) || line.equals("    defaults");
-            if (within) {
-                text.append(line).append('\n');
-            }
-        }
-        assertTrue(text.toString().contains("default_backend"), text::toString);
-        return text.toString();
+        String text = Files.readAllLines(docs).stream()
+                .dropWhile(line -> !line.equals(firstLine))
+                .takeWhile(line -> line.isEmpty() || line.startsWith("    "))
+                .map(line -> line + "\n")
+                .collect(Collectors.joining());
+        assertTrue(text.contains("127.0.0.1:47632"), text);
+        return text;
     }
 
     @AfterEach
@@ -96,8 +135,10 @@ class ReverseProxyTest {
         ProcessTable.mentioning(user.home().toString()).forEach(entry -> Scene.signal(entry.pid(), "KILL"));
     }
 
-    @Test
-    void upgradesTrailersAndUnbufferedStreamsPass() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void upgradesTrailersAndUnbufferedStreamsPass(Proxy kind) throws Exception {
+        start(kind);
         Path executable = Distribution.privateTree(
                         folder.resolve("tree"),
                         Relay.upstreamToml("http://127.0.0.1:" + providerPort + "/worker"),
@@ -125,10 +166,33 @@ class ReverseProxyTest {
         assertEquals(
                 "one /worker/v1/messages",
                 Files.readString(folder.resolve("notes")).strip());
+        String hook = ask("POST /hooks/claude-code HTTP/1.1", "content-type: application/json", "content-length: 2");
+        assertTrue(hook.startsWith("HTTP/1.1 200") && hook.endsWith("{\"continue\":true}"), hook);
+        String probe = ask(
+                "GET /v1/responses HTTP/1.1",
+                "upgrade: websocket",
+                "sec-websocket-version: 13",
+                "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==");
+        assertTrue(probe.startsWith("HTTP/1.1 426"), () -> "an agent's WebSocket probe\n" + probe);
     }
 
-    @Test
-    void case39ProxiedClientsAreCountedByTheirOwnAddress() {
+    /** The answer to a request with this head, and with an empty JSON object where it has a length. */
+    private String ask(String... head) {
+        List<String> lines = new ArrayList<>(List.of(head));
+        boolean upgrade = lines.contains("upgrade: websocket");
+        lines.addAll(List.of("host: localhost:" + port, upgrade ? "connection: upgrade, close" : "connection: close"));
+        Proc.Result answer = Proc.spec()
+                .command("python3", Resource.file(folder, "ask.py"), "localhost", "" + port)
+                .command(certificates.authority().toString())
+                .run((String.join("\r\n", lines) + "\r\n\r\n" + (upgrade ? "" : "{}")).getBytes(UTF_8), LIMIT);
+        assertEquals(0, answer.exit(), answer::stderr);
+        return answer.stdout();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void case39ProxiedClientsAreCountedByTheirOwnAddress(Proxy kind) throws IOException {
+        start(kind);
         String sixteen = "101 ".repeat(16);
         assertEquals((sixteen + "429").strip(), upgrades("127.0.0.5", 17));
         assertEquals("101", upgrades("127.0.0.6", 1), "another client of the same proxy");
