@@ -55,15 +55,12 @@ public final class Main {
             return version();
         }
         Commands commands = new Commands();
-        Commands.Parsed parsed;
         try {
-            parsed = commands.parse(arguments);
-        } catch (RelayException e) {
-            err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
-            return USAGE;
-        }
-        try {
-            return switch (parsed) {
+            return switch (commands.parse(arguments)) {
+                case Commands.Wrong(String problem, String usage) -> {
+                    err.println("error: " + problem + "\n\n" + usage + "\n\nFor more information, try '--help'.");
+                    yield USAGE;
+                }
                 case Commands.Help(String text) -> {
                     out.print(text);
                     yield 0;
@@ -72,6 +69,9 @@ public final class Main {
             };
         } catch (RelayException e) {
             err.println(Failures.line(e));
+            return FAILED;
+        } catch (RuntimeException e) {
+            err.println(Failures.defect(e));
             return FAILED;
         }
     }
@@ -144,7 +144,7 @@ public final class Main {
                         "command_failed",
                         "CLI command failed",
                         "command",
-                        "daemon",
+                        command.path().split(" ")[0],
                         "error_kind",
                         e.kind().word());
                 throw e;
@@ -178,9 +178,8 @@ public final class Main {
         try {
             return ProcessEventLog.synchronous(LogConfiguration.resolve(command.flags(), environment));
         } catch (RelayException e) {
-            ProcessEventLog log = ProcessEventLog.synchronous(LogSettings.DEFAULT);
-            log.log(EventLog.Level.ERROR, "nemo_relay.logging", "logging_misconfigured", e.getMessage());
-            return log;
+            err.println(HookMain.loggingIgnored(e));
+            return ProcessEventLog.synchronous(LogSettings.DEFAULT);
         }
     }
 }

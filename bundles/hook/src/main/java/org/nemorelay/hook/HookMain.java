@@ -30,6 +30,11 @@ public final class HookMain {
         run(arguments, environment, Optional.of(log));
     }
 
+    /** The line about settings of the log that cannot be heeded: the hook is more than its log, and goes on. */
+    public static String loggingIgnored(RelayException failure) {
+        return HookRun.loggingIgnored(failure);
+    }
+
     private static void run(String[] arguments, Map<String, String> environment, Optional<ProcessEventLog> log) {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         FileOutputStream out = new FileOutputStream(FileDescriptor.out);
@@ -37,7 +42,8 @@ public final class HookMain {
         try {
             options = HookOptions.parse(arguments);
         } catch (RelayException e) {
-            err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
+            err.println("error: " + e.getMessage() + "\n\n" + HookOptions.USAGE
+                    + "\n\nFor more information, try '--help'.");
             Runtime.getRuntime().halt(HookRun.CLOSED);
             return;
         }

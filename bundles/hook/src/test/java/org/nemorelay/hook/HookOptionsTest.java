@@ -38,13 +38,13 @@ class HookOptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    claude                                                                  | the required argument '--daemon-address <DAEMON_ADDRESS>' was not provided
-                    --daemon-address http://127.0.0.1:1                                     | the required argument '<AGENT>' was not provided
-                    bad --daemon-address http://127.0.0.1:1                                 | invalid value 'bad' for '<AGENT>': possible values are claude, codex, pi
+                    claude                                                                  | the following required arguments were not provided: --daemon-address <DAEMON_ADDRESS>
+                    --daemon-address http://127.0.0.1:1                                     | the following required arguments were not provided: <AGENT>
+                    bad --daemon-address http://127.0.0.1:1                                 | invalid value 'bad' for '<AGENT>' [possible values: claude, codex, pi]
                     claude --daemon-address http://127.0.0.1:1 --fail-open --fail-closed    | the argument '--fail-open' cannot be used with '--fail-closed'
                     claude --daemon-address http://127.0.0.1:1 --nope                       | unexpected argument '--nope' found
                     claude codex --daemon-address http://127.0.0.1:1                        | unexpected argument 'codex' found
-                    claude --daemon-address                                                 | a value is required for '--daemon-address <DAEMON_ADDRESS>'
+                    claude --daemon-address                                                 | a value is required for '--daemon-address <DAEMON_ADDRESS>' but none was supplied
                     claude --daemon-address=                                                | invalid value '' for '--daemon-address <DAEMON_ADDRESS>': daemon address must be an absolute HTTP or HTTPS URL
                     claude --daemon-address http://a:1 --daemon-address http://b:1          | the argument '--daemon-address <DAEMON_ADDRESS>' cannot be used multiple times
                     claude --daemon-address http://relay.example:80                         | invalid value 'http://relay.example:80' for '--daemon-address <DAEMON_ADDRESS>': non-loopback daemon addresses must use https

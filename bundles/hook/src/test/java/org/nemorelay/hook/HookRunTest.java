@@ -118,6 +118,94 @@ class HookRunTest {
         assertEquals("", err());
     }
 
+    /** The stock program takes nothing but 1 for a yes, and says nothing. */
+    @ParameterizedTest
+    @CsvSource(nullValues = "unset", textBlock = """
+                    unset, 0, ''
+                    '',    0, ''
+                    0,     0, ''
+                    false, 0, ''
+                    off,   0, ''
+                    1,     2, ''
+                    true,  0, nemo-relay daemon hook: NEMO_RELAY_FAIL_CLOSED="true" counts as not set; only 1 makes every hook fail closed
+                    ' 1',  0, nemo-relay daemon hook: NEMO_RELAY_FAIL_CLOSED=" 1" counts as not set; only 1 makes every hook fail closed
+                    """)
+    void aYesThatCountsForNothingIsSaid(String value, int status, String line) {
+        if (value != null) {
+            environment.put("NEMO_RELAY_FAIL_CLOSED", value);
+        }
+        environment.put("NEMO_RELAY_CLIENT_TOKEN", "none");
+        assertEquals(status, run(OPEN, "claude", "--daemon-address", "http://127.0.0.1:1"));
+        assertEquals(status == 0 ? "{\"continue\":true}" : "", out());
+        assertEquals(status == 0 && !line.isEmpty() ? line + "\n" : "", status == 0 ? err() : "");
+    }
+
+    @Test
+    void whereTheVariableDecidesNothingNothingIsSaidOfIt() throws Exception {
+        environment.put("NEMO_RELAY_FAIL_CLOSED", "yes");
+        assertEquals(0, answered(ok("{}"), OPEN, "--fail-open"));
+        assertEquals("", err());
+        String denied = "{\"error\":{\"type\":\"nemo_relay_guardrail_rejected\",\"reason\":\"no\"}}";
+        assertEquals(
+                2,
+                answered("HTTP/1.1 403 Forbidden\r\ncontent-length: " + denied.length() + "\r\n\r\n" + denied, CLOSED));
+        assertEquals("no\n", err());
+    }
+
+    /** Java would end with exit status 1, by which an agent goes on. */
+    @Test
+    void aDefectIsAFailureUnderTheEventsPolicyToo() {
+        InputStream defective = new InputStream() {
+            @Override
+            public int read() {
+                throw new IllegalStateException("made up");
+            }
+        };
+        assertEquals(
+                2,
+                hook(defective, "claude", "--daemon-address", "http://127.0.0.1:1")
+                        .run());
+        assertTrue(
+                err().lines()
+                        .toList()
+                        .getLast()
+                        .startsWith(
+                                "nemo-relay hook forward failed: internal error: java.lang.IllegalStateException: made up at "),
+                err());
+        err.reset();
+        assertEquals(
+                0,
+                hook(defective, "claude", "--daemon-address", "http://127.0.0.1:1", "--fail-open")
+                        .run());
+        assertEquals(1, err().lines().count(), err());
+    }
+
+    /** Exit status 1, which the stock program has here, would let a tool call pass that is to fail closed. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    NEMO_RELAY_LOG               | nope | NEMO_RELAY_LOG: invalid logging level 'nope'; expected error, warn, info, debug, or trace
+                    NEMO_RELAY_LOG               | ''   | NEMO_RELAY_LOG must not be empty when set
+                    NEMO_RELAY_LOG_STDERR_FORMAT | x    | NEMO_RELAY_LOG_STDERR_FORMAT: invalid logging stderr format 'x'; expected human or jsonl
+                    NEMO_RELAY_LOG_STDERR        | yes  | NEMO_RELAY_LOG_STDERR: invalid value 'yes'; expected true or false
+                    """)
+    void aHookGoesOnWithoutTheLogThatItCannotHave(String variable, String value, String said) throws Exception {
+        environment.put(variable, value);
+        String line = "nemo-relay daemon hook: " + said + "; errors alone are logged, on standard error\n";
+        assertEquals(0, answered(ok("{}"), CLOSED));
+        assertEquals("{}", out());
+        assertEquals(line, err());
+        err.reset();
+        out.reset();
+        assertEquals(2, run(CLOSED, "claude", "--daemon-address", "http://127.0.0.1:1"));
+        assertEquals("", out());
+        assertTrue(err().startsWith(line), err());
+        assertEquals(5, err().lines().count(), err());
+        err.reset();
+        assertEquals(0, run(OPEN, "claude", "--daemon-address", "http://127.0.0.1:1"));
+        assertTrue(err().startsWith(line), err());
+        assertEquals(2, err().lines().count(), err());
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

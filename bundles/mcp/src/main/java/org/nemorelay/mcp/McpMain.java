@@ -47,7 +47,8 @@ public final class McpMain {
         try {
             options = McpOptions.parse(arguments);
         } catch (RelayException e) {
-            err.println("error: " + e.getMessage() + "\n\nFor more information, try '--help'.");
+            err.println(
+                    "error: " + e.getMessage() + "\n\n" + McpOptions.USAGE + "\n\nFor more information, try '--help'.");
             Runtime.getRuntime().halt(USAGE);
             return;
         }

@@ -69,7 +69,7 @@ final class Checks {
     static UnaryOperator<String> oneOf(List<String> words) {
         return value -> {
             if (!words.contains(value)) {
-                throw refused("possible values are " + String.join(", ", words));
+                throw refused("[possible values: " + String.join(", ", words) + "]");
             }
             return value;
         };

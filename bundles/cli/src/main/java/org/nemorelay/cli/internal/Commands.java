@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -39,6 +38,26 @@ public final class Commands {
     /** A text that was asked for. */
     public record Help(String text) implements Parsed {}
 
+    /**
+     * A command line that is wrong.
+     *
+     * @param problem one line that says what is wrong
+     * @param usage how the command that it is about is called
+     */
+    public record Wrong(String problem, String usage) implements Parsed {}
+
+    /** Why a command line is refused; never leaves this class. */
+    private static final class Refusal extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        final transient CommandSpec command;
+
+        Refusal(CommandSpec command, String problem) {
+            super(problem);
+            this.command = command;
+        }
+    }
+
     private static final String HELP = "help";
 
     private final Map<ArgSpec, UnaryOperator<String>> checks = new IdentityHashMap<>();
@@ -50,47 +69,59 @@ public final class Commands {
                 "Relay between coding agents and model providers, with administrator plugins around every request");
         root.addOption(value(
                         "--config",
-                        "FILE",
+                        "CONFIG",
                         "Read this file in place of the user's config.toml; the system's still wins",
                         ANY))
-                .addOption(value("--openai-base-url", "URL", "OpenAI-compatible provider", ANY))
-                .addOption(value("--anthropic-base-url", "URL", "Anthropic provider", ANY))
-                .addOption(value("--chatgpt-codex-base-url", "URL", "ChatGPT Codex provider", ANY))
-                .addOption(value("--max-hook-payload-bytes", "BYTES", "Largest hook, 20 MiB unless given", BYTES))
+                .addOption(value("--openai-base-url", "OPENAI_BASE_URL", "OpenAI-compatible provider", ANY))
+                .addOption(value("--anthropic-base-url", "ANTHROPIC_BASE_URL", "Anthropic provider", ANY))
+                .addOption(value("--chatgpt-codex-base-url", "CHATGPT_CODEX_BASE_URL", "ChatGPT Codex provider", ANY))
+                .addOption(value(
+                        "--max-hook-payload-bytes",
+                        "MAX_HOOK_PAYLOAD_BYTES",
+                        "Largest hook, 20 MiB unless given",
+                        BYTES))
                 .addOption(value(
                         "--max-passthrough-body-bytes",
-                        "BYTES",
+                        "MAX_PASSTHROUGH_BODY_BYTES",
                         "Largest body that plugins may read, 100 MiB unless given",
                         BYTES))
                 .addOption(choice("--log-level", "LEVEL", "error, warn, info, debug or trace", LEVELS))
-                .addOption(choice("--log-stderr-format", "FORMAT", "human or jsonl", FORMATS))
-                .addOption(
-                        value("--log-config-path", "FILE", "Take logging from this TOML file's [logging] alone", ANY))
+                .addOption(choice("--log-stderr-format", "STDERR_FORMAT", "human or jsonl", FORMATS))
+                .addOption(value(
+                        "--log-config-path", "CONFIG_PATH", "Take logging from this TOML file's [logging] alone", ANY))
                 .addOption(flag("Print version", "-V", "--version"));
         root.usageMessage()
                 .footer(
                         "",
+                        "These options stand before the command: nemo-relay --log-level info daemon --port 8000",
+                        "",
                         "Base URLs, limits and logging are also taken from the environment (NEMO_RELAY_OPENAI_BASE_URL, ...,",
-                        "NEMO_RELAY_LOG, NEMO_RELAY_LOG_STDERR, NEMO_RELAY_LOG_STDERR_FORMAT, NEMO_RELAY_LOG_CONFIG_PATH), the user's config.toml and /etc/nemo-relay/config.toml.",
+                        "NEMO_RELAY_LOG, NEMO_RELAY_LOG_STDERR, NEMO_RELAY_LOG_STDERR_FORMAT, NEMO_RELAY_LOG_CONFIG_PATH), the user's",
+                        "config.toml and /etc/nemo-relay/config.toml.",
                         "",
                         "New here? `nemo-relay demo` shows one request and one hook travel the whole way, and how to connect an agent.",
                         "`nemo-relay COMMAND --help` tells the options of a command.");
 
         CommandSpec daemon =
                 command("daemon", "Run the daemon that coding agents connect to, or one of its companions");
-        daemon.addOption(value("--bind", "IP", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
+        daemon.addOption(value("--bind", "BIND", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
                 .addOption(value("--port", "PORT", "Port to listen on [default: 47632]", PORT))
-                .addOption(value("--advertise-address", "URL", "Where clients reach a daemon bound to 0.0.0.0", ANY))
+                .addOption(value(
+                        "--advertise-address",
+                        "ADVERTISE_ADDRESS",
+                        "Where clients reach a daemon bound to 0.0.0.0",
+                        ANY))
                 .addOption(flag(
                         "Send every request straight to its provider; no worker is ever started", "--pass-through"))
                 .addOption(flag("Refuse requests that no worker can take", "--require-worker"))
                 .addOption(value(
                         "--max-tokens-per-identity",
-                        "COUNT",
+                        "MAX_TOKENS_PER_IDENTITY",
                         "Client tokens that one user may hold at once, 1 to 64 [default: 4]",
                         TOKEN_LIMIT))
-                .addOption(value("--tls-cert", "FILE", "Serve over TLS with these certificates (PEM, own first)", ANY))
-                .addOption(value("--tls-key", "FILE", "The first certificate's private key (PEM, PKCS#8)", ANY));
+                .addOption(
+                        value("--tls-cert", "TLS_CERT", "Serve over TLS with these certificates (PEM, own first)", ANY))
+                .addOption(value("--tls-key", "TLS_KEY", "The first certificate's private key (PEM, PKCS#8)", ANY));
         daemon.addSubcommand(
                         "mcp",
                         own(command(
@@ -125,27 +156,81 @@ public final class Commands {
                 .addSubcommand("demo", demo)
                 .addSubcommand(
                         "frontend",
-                        command("frontend", "Run a fleet's frontend: model endpoints over the fleet's nodes"))
-                .addSubcommand("node", command("node", "Run a node of a fleet: backend processes and control verbs"))
+                        ofFleet("frontend", "Run a fleet's frontend: model endpoints over the fleet's nodes"))
+                .addSubcommand("node", ofFleet("node", "Run a node of a fleet: backend processes and control verbs"))
                 .addSubcommand(
                         "agent-worker",
-                        command("agent-worker", "Run an agent worker of a fleet: jobs and agent runs from its queues"))
+                        ofFleet("agent-worker", "Run an agent worker of a fleet: jobs and agent runs from its queues"))
                 .addSubcommand("carriers", carriers())
                 .addSubcommand("plugins", plugins())
                 .addSubcommand("config", config())
                 .addSubcommand("completion", completion())
                 .addSubcommand(HELP, helpCommand());
-        line = new CommandLine(root).setAllowOptionsAsOptionParameters(true);
+        synopsis(root, "nemo-relay");
+        line = new CommandLine(root)
+                .setAllowOptionsAsOptionParameters(true)
+                // An argument that begins with @ is no file to be read.
+                .setExpandAtFiles(false)
+                .setHelpFactory(HelpText::new);
+    }
+
+    /** A role that has no options of its own. */
+    private static CommandSpec ofFleet(String name, String description) {
+        CommandSpec role = command(name, description);
+        role.usageMessage()
+                .footer(
+                        "",
+                        "Its settings are the tables [distributed] and [" + name.replace('-', '_')
+                                + "] of config.toml. Options of the whole",
+                        "program that it heeds stand before the command: --config FILE, --log-level LEVEL, --log-stderr-format FORMAT,",
+                        "--log-config-path FILE. Such as: nemo-relay --config fleet.toml " + name);
+        return role;
+    }
+
+    /** How each command is called, in the form that its peers on this machine have: optional things in brackets. */
+    private static void synopsis(CommandSpec command, String path) {
+        StringBuilder words = new StringBuilder(path);
+        if (command.options().stream()
+                .anyMatch(option -> !option.required() && !option.longestName().equals("--help"))) {
+            words.append(" [OPTIONS]");
+        }
+        for (OptionSpec option : command.options()) {
+            if (option.required()) {
+                words.append(' ').append(shown(option));
+            }
+        }
+        for (PositionalParamSpec argument : command.positionalParameters()) {
+            String label = argument.paramLabel();
+            words.append(' ')
+                    .append(
+                            argument.required()
+                                    ? label
+                                    : "[" + label.substring(1, label.length() - 1) + "]"
+                                            + (argument.isMultiValue() ? "..." : ""));
+        }
+        switch (path) {
+            case "nemo-relay daemon", "nemo-relay demo" ->
+                command.usageMessage().customSynopsis(words.toString(), "       " + path + " <COMMAND>");
+            default ->
+                command.usageMessage()
+                        .customSynopsis(words + (command.subcommands().isEmpty() ? "" : " <COMMAND>"));
+        }
+        command.subcommands()
+                .forEach((name, inner) -> synopsis(inner.getCommandSpec(), path + " " + inner.getCommandName()));
     }
 
     private CommandSpec worker() {
         CommandSpec worker =
                 command("worker", "Run one user's worker; started by `daemon mcp`, with a grant on standard input");
-        return worker.addOption(required("--daemon-address", "URL", "The daemon, with scheme, host and port", DAEMON))
-                .addOption(value("--bind", "IP", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
+        return worker.addOption(required(
+                        "--daemon-address", "DAEMON_ADDRESS", "The daemon, with scheme, host and port", DAEMON))
+                .addOption(value("--bind", "BIND", "Address to listen on: 127.0.0.1 (default) or 0.0.0.0", BIND))
                 .addOption(value("--port", "PORT", "Port to listen on; any free one unless given", PORT))
                 .addOption(value(
-                        "--advertise-address", "HOST", "Where the daemon reaches a worker bound to 0.0.0.0", ANY));
+                        "--advertise-address",
+                        "ADVERTISE_ADDRESS",
+                        "Where the daemon reaches a worker bound to 0.0.0.0",
+                        ANY));
     }
 
     private CommandSpec tlsCertificate() {
@@ -270,26 +355,57 @@ public final class Commands {
         return help;
     }
 
-    /**
-     * What the arguments ask for.
-     *
-     * @throws RelayException {@link FailureKind#INVALID_ARGUMENT} with one line that says what is wrong
-     */
+    /** What the arguments ask for. */
     public Parsed parse(String... arguments) {
-        ParseResult result;
         try {
-            result = line.parseArgs(arguments);
+            return command(line.parseArgs(arguments));
         } catch (CommandLine.UnmatchedArgumentException e) {
-            throw refused("unexpected argument '" + e.getUnmatched().getFirst() + "' found");
+            return wrong(
+                    e.getCommandLine().getCommandSpec(),
+                    unmatched(e.getCommandLine(), e.getUnmatched().getFirst()));
         } catch (CommandLine.MissingParameterException e) {
-            throw refused(missing(e));
+            return wrong(e.getCommandLine().getCommandSpec(), missing(e, arguments));
         } catch (CommandLine.OverwrittenOptionException e) {
-            throw refused("the argument '" + ((OptionSpec) e.getOverwritten()).longestName()
-                    + "' cannot be used multiple times");
+            return wrong(
+                    e.getCommandLine().getCommandSpec(),
+                    "the argument '" + shown(e.getOverwritten()) + "' cannot be used multiple times");
         } catch (CommandLine.ParameterException e) {
-            throw refused(e.getMessage());
+            return wrong(e.getCommandLine().getCommandSpec(), unexpectedValue(e, arguments));
+        } catch (Refusal e) {
+            return wrong(e.command, e.getMessage());
         }
-        return command(result);
+    }
+
+    private static Wrong wrong(CommandSpec command, String problem) {
+        return new Wrong(
+                problem, "Usage: " + String.join("\n", command.usageMessage().customSynopsis()));
+    }
+
+    private String unmatched(CommandLine at, String argument) {
+        String option = argument.contains("=") ? argument.substring(0, argument.indexOf('=')) : argument;
+        if (!argument.startsWith("-") && !at.getSubcommands().isEmpty()) {
+            return "unrecognized subcommand '" + argument + "'";
+        }
+        String found = "unexpected argument '" + option + "' found";
+        OptionSpec global = line.getCommandSpec().findOption(option);
+        return at == line || global == null
+                ? found
+                : found + ": it stands before the command, as in 'nemo-relay " + shown(global) + " "
+                        + at.getCommandSpec().qualifiedName().substring("nemo-relay ".length()) + "'";
+    }
+
+    /** The one thing left that the parser refuses: a value of an option that takes none. */
+    private static String unexpectedValue(CommandLine.ParameterException e, String... arguments) {
+        for (OptionSpec option : e.getCommandLine().getCommandSpec().options()) {
+            String given = option.longestName() + "=";
+            for (String argument : arguments) {
+                if (option.arity().max() == 0 && argument.startsWith(given)) {
+                    return "unexpected value '" + argument.substring(given.length()) + "' for '" + option.longestName()
+                            + "' found; no more were expected";
+                }
+            }
+        }
+        return e.getMessage();
     }
 
     private Parsed command(ParseResult root) {
@@ -307,26 +423,31 @@ public final class Commands {
             if (path.size() == 1
                     && level.hasSubcommand()
                     && !level.matchedOptions().isEmpty()) {
-                throw refused(
+                throw new Refusal(
+                        level.commandSpec(),
                         "the subcommand '" + level.subcommand().commandSpec().name() + "' cannot be used with '"
-                                + level.matchedOptions().getFirst().longestName() + "'");
+                                + shown(level.matchedOptions().getFirst()) + "'");
             }
             for (OptionSpec option : level.matchedOptions()) {
-                flags.put(option.longestName().substring(2), checked(option));
+                flags.put(option.longestName().substring(2), checked(level.commandSpec(), option));
             }
             last = level;
         }
         if (flags.containsKey("pass-through") && flags.containsKey("require-worker")) {
-            throw refused("the argument '--pass-through' cannot be used with '--require-worker'");
+            throw new Refusal(
+                    last.commandSpec(), "the argument '--pass-through' cannot be used with '--require-worker'");
         }
         for (String word : List.of("log-level", "log-stderr-format")) {
             if (flags.containsKey("log-config-path") && flags.containsKey(word)) {
-                throw refused("the argument '--log-config-path' cannot be used with '--" + word + "'");
+                throw new Refusal(
+                        root.commandSpec(), "the argument '--log-config-path' cannot be used with '--" + word + "'");
             }
         }
         for (List<String> pair : List.of(List.of("tls-cert", "tls-key"), List.of("tls-key", "tls-cert"))) {
             if (flags.containsKey(pair.getFirst()) && !flags.containsKey(pair.getLast())) {
-                throw refused("the argument '--" + pair.getFirst() + "' needs '--" + pair.getLast() + "' beside it");
+                throw new Refusal(
+                        last.commandSpec(),
+                        "the argument '--" + pair.getFirst() + "' needs '--" + pair.getLast() + "' beside it");
             }
         }
         if (last.commandSpec().name().equals(HELP)) {
@@ -334,10 +455,11 @@ public final class Commands {
             path.addAll(last.unmatched());
             CommandLine asked = line;
             for (String word : path) {
-                asked = asked.getSubcommands().get(word);
-                if (asked == null) {
-                    throw refused("unrecognized subcommand '" + word + "'");
+                CommandLine inner = asked.getSubcommands().get(word);
+                if (inner == null) {
+                    throw new Refusal(asked.getCommandSpec(), "unrecognized subcommand '" + word + "'");
                 }
+                asked = inner;
             }
             path.add("--help");
             return parse(path.toArray(String[]::new));
@@ -347,26 +469,30 @@ public final class Commands {
             if (argument.isMultiValue()) {
                 rest.addAll(argument.stringValues());
             } else {
-                rest.add(checked(argument));
+                rest.add(checked(last.commandSpec(), argument));
             }
         }
         return new Run(String.join(" ", path), flags, List.copyOf(rest));
     }
 
-    private String checked(ArgSpec argument) {
+    private String checked(CommandSpec command, ArgSpec argument) {
         Object value = argument.getValue();
         String text = String.valueOf(value);
         try {
             return checks.getOrDefault(argument, ANY).apply(text);
         } catch (RelayException e) {
-            throw refused("invalid value '" + text + "' for '" + shown(argument) + "': " + e.getMessage());
+            throw new Refusal(
+                    command,
+                    "invalid value '" + text + "' for '" + shown(argument) + "'"
+                            + (e.getMessage().startsWith("[") ? " " : ": ") + e.getMessage());
         }
     }
 
     private static String shown(ArgSpec argument) {
-        return argument instanceof OptionSpec option
-                ? option.longestName() + " " + option.paramLabel()
-                : argument.paramLabel();
+        if (argument instanceof OptionSpec option) {
+            return option.arity().max() == 0 ? option.longestName() : option.longestName() + " " + option.paramLabel();
+        }
+        return argument.paramLabel();
     }
 
     /** The help of a command, by its path. */
@@ -385,7 +511,7 @@ public final class Commands {
         for (String name : List.of("mcp", "hook")) {
             daemon.get(name)
                     .getCommandSpec()
-                    .addOption(option("--daemon-address", "URL", "The daemon, with scheme, host and port")
+                    .addOption(option("--daemon-address", "DAEMON_ADDRESS", "The daemon, with scheme, host and port")
                             .build())
                     .addOption(helpOption());
         }
@@ -400,15 +526,13 @@ public final class Commands {
         return Completion.script(shell, line);
     }
 
-    private static String missing(CommandLine.MissingParameterException e) {
+    private static String missing(CommandLine.MissingParameterException e, String... arguments) {
         ArgSpec argument = e.getMissing().getFirst();
-        return argument.required() && e.getMessage().startsWith("Missing required")
-                ? "the required argument '" + shown(argument) + "' was not provided"
-                : "a value is required for '" + shown(argument) + "'";
-    }
-
-    private static RelayException refused(String message) {
-        return new RelayException(FailureKind.INVALID_ARGUMENT, message);
+        boolean named =
+                argument instanceof OptionSpec option && List.of(arguments).contains(option.longestName());
+        return argument.required() && !named
+                ? "the following required arguments were not provided: " + shown(argument)
+                : "a value is required for '" + shown(argument) + "' but none was supplied";
     }
 
     private static CommandSpec command(String name, String description) {
@@ -417,13 +541,11 @@ public final class Commands {
         UsageMessageSpec usage = command.usageMessage();
         usage.description(description, "")
                 .width(118)
-                .longOptionsMaxWidth(38)
+                .longOptionsMaxWidth(62)
                 .sortOptions(false)
-                .synopsisSubcommandLabel("<COMMAND>")
                 .synopsisHeading("Usage: ")
                 .optionListHeading("%nOptions:%n")
-                .commandListHeading("%nCommands:%n")
-                .abbreviateSynopsis(true);
+                .commandListHeading("%nCommands:%n");
         usage.sectionKeys(List.of(
                 UsageMessageSpec.SECTION_KEY_DESCRIPTION,
                 UsageMessageSpec.SECTION_KEY_SYNOPSIS_HEADING,
@@ -478,6 +600,7 @@ public final class Commands {
     private static OptionSpec flag(String description, String... names) {
         return OptionSpec.builder(names)
                 .type(boolean.class)
+                .arity("0")
                 .description(description)
                 .build();
     }

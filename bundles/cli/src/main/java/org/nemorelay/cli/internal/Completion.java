@@ -19,7 +19,21 @@ final class Completion {
 
     static String script(String shell, CommandLine line) {
         // In zsh the script of bash loads bashcompinit itself.
-        return shell.equals("fish") ? fish(line) : AutoComplete.bash(PROGRAM, line);
+        return shell.equals("fish") ? fish(line) : bash(line);
+    }
+
+    /** The generator's introduction speaks of installing its own files; this one says how to use what was printed. */
+    private static String bash(CommandLine line) {
+        String script = AutoComplete.bash(PROGRAM, line);
+        int code = script.indexOf("\nif [ -n \"$BASH_VERSION\" ]");
+        if (code < 0) {
+            throw new IllegalStateException("the completion script does not begin as expected");
+        }
+        return """
+                # Completion of nemo-relay's commands for bash and zsh. Either load it in ~/.bashrc or ~/.zshrc with
+                #     eval "$(nemo-relay completion bash)"
+                # or keep it as a file: nemo-relay completion bash > ~/.local/share/bash-completion/completions/nemo-relay
+                """ + script.substring(code);
     }
 
     private static String fish(CommandLine line) {

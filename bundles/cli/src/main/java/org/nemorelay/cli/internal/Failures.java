@@ -17,4 +17,10 @@ public final class Failures {
         };
         return kind + ": " + failure.getMessage();
     }
+
+    /** A defect of this program; its name and place are what a report needs. */
+    public static String defect(RuntimeException defect) {
+        StackTraceElement[] places = defect.getStackTrace();
+        return ("internal error: " + defect + (places.length == 0 ? "" : " at " + places[0])).replace('\n', ' ');
+    }
 }

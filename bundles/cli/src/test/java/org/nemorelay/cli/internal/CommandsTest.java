@@ -1,7 +1,6 @@
 package org.nemorelay.cli.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
@@ -10,8 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nemorelay.protocol.FailureKind;
-import org.nemorelay.protocol.RelayException;
 
 class CommandsTest {
     private static Commands.Parsed parse(String line) {
@@ -62,36 +59,71 @@ class CommandsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    nope                                                   | unexpected argument 'nope' found
+                    nope                                                   | unrecognized subcommand 'nope'
+                    daemon nope                                            | unrecognized subcommand 'nope'
+                    daemon token nope                                      | unrecognized subcommand 'nope'
+                    demo nope                                              | unrecognized subcommand 'nope'
+                    status nope                                            | unexpected argument 'nope' found
+                    @/etc/passwd                                           | unrecognized subcommand '@/etc/passwd'
                     help nope                                              | unrecognized subcommand 'nope'
                     daemon help token nope                                 | unrecognized subcommand 'nope'
                     daemon --nope                                          | unexpected argument '--nope' found
-                    daemon --log-level info                                | unexpected argument '--log-level' found
-                    daemon --bind 1.2.3.4                                  | invalid value '1.2.3.4' for '--bind <IP>': bind address must be 127.0.0.1 or 0.0.0.0
-                    daemon --bind localhost                                | invalid value 'localhost' for '--bind <IP>': bind address must be 127.0.0.1 or 0.0.0.0
+                    daemon --log-level info                                | unexpected argument '--log-level' found: it stands before the command, as in 'nemo-relay --log-level <LEVEL> daemon'
+                    daemon --pass-through=false                            | unexpected value 'false' for '--pass-through' found; no more were expected
+                    status --json=x                                        | unexpected value 'x' for '--json' found; no more were expected
+                    daemon --bind 1.2.3.4                                  | invalid value '1.2.3.4' for '--bind <BIND>': bind address must be 127.0.0.1 or 0.0.0.0
+                    daemon --bind localhost                                | invalid value 'localhost' for '--bind <BIND>': bind address must be 127.0.0.1 or 0.0.0.0
                     daemon --port 0                                        | invalid value '0' for '--port <PORT>': an explicitly supplied port must be between 1 and 65535
                     daemon --port 70000                                    | invalid value '70000' for '--port <PORT>': port must be between 1 and 65535
                     daemon --port x                                        | invalid value 'x' for '--port <PORT>': port must be between 1 and 65535
-                    daemon --port                                          | a value is required for '--port <PORT>'
-                    daemon --port 1 --port 2                               | the argument '--port' cannot be used multiple times
-                    daemon --max-tokens-per-identity 65                    | invalid value '65' for '--max-tokens-per-identity <COUNT>': the per-identity token limit must be an integer from 1 through 64
+                    daemon --port                                          | a value is required for '--port <PORT>' but none was supplied
+                    daemon --port 1 --port 2                               | the argument '--port <PORT>' cannot be used multiple times
+                    daemon --max-tokens-per-identity 65                    | invalid value '65' for '--max-tokens-per-identity <MAX_TOKENS_PER_IDENTITY>': the per-identity token limit must be an integer from 1 through 64
                     daemon --pass-through --require-worker                 | the argument '--pass-through' cannot be used with '--require-worker'
-                    daemon --port 1 mcp --daemon-address x                 | the subcommand 'mcp' cannot be used with '--port'
-                    daemon worker                                          | the required argument '--daemon-address <URL>' was not provided
-                    daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <URL>': daemon address must include an explicit port
-                    daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <URL>': non-loopback daemon addresses must use https
-                    --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>': possible values are error, warn, info, debug, trace
+                    daemon --port 1 mcp --daemon-address x                 | the subcommand 'mcp' cannot be used with '--port <PORT>'
+                    daemon worker                                          | the following required arguments were not provided: --daemon-address <DAEMON_ADDRESS>
+                    daemon worker --daemon-address                         | a value is required for '--daemon-address <DAEMON_ADDRESS>' but none was supplied
+                    daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <DAEMON_ADDRESS>': daemon address must include an explicit port
+                    daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <DAEMON_ADDRESS>': non-loopback daemon addresses must use https
+                    --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>' [possible values: error, warn, info, debug, trace]
                     daemon --tls-cert a                                    | the argument '--tls-cert' needs '--tls-key' beside it
                     daemon --tls-key b                                     | the argument '--tls-key' needs '--tls-cert' beside it
                     --log-config-path /x.toml --log-level info daemon      | the argument '--log-config-path' cannot be used with '--log-level'
-                    completion                                             | the required argument '<SHELL>' was not provided
-                    completion tcsh                                        | invalid value 'tcsh' for '<SHELL>': possible values are bash, zsh, fish
-                    --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <BYTES>': the limit must be a positive integer
+                    completion                                             | the following required arguments were not provided: <SHELL>
+                    completion tcsh                                        | invalid value 'tcsh' for '<SHELL>' [possible values: bash, zsh, fish]
+                    --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <MAX_HOOK_PAYLOAD_BYTES>': the limit must be a positive integer
                     """)
     void wrongUsageIsOneClearLine(String line, String message) {
-        RelayException failure = assertThrows(RelayException.class, () -> parse(line));
-        assertEquals(FailureKind.INVALID_ARGUMENT, failure.kind());
-        assertEquals(message, failure.getMessage());
+        assertEquals(message, ((Commands.Wrong) parse(line)).problem());
+    }
+
+    /** The lines that stand below the problem, as the stock program has them. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    nope                    | Usage: nemo-relay [OPTIONS] <COMMAND>
+                    daemon nope             | Usage: nemo-relay daemon [OPTIONS];       nemo-relay daemon <COMMAND>
+                    daemon --nope           | Usage: nemo-relay daemon [OPTIONS];       nemo-relay daemon <COMMAND>
+                    daemon token nope       | Usage: nemo-relay daemon token <COMMAND>
+                    daemon token ensure -x  | Usage: nemo-relay daemon token ensure [OPTIONS]
+                    daemon worker           | Usage: nemo-relay daemon worker [OPTIONS] --daemon-address <DAEMON_ADDRESS>
+                    plugins inspect         | Usage: nemo-relay plugins inspect [OPTIONS] <KIND>
+                    plugins validate --x    | Usage: nemo-relay plugins validate [OPTIONS] [JAR]...
+                    node x                  | Usage: nemo-relay node
+                    """)
+    void howTheCommandIsCalledStandsBelow(String line, String usage) {
+        assertEquals(usage.replace(";", "\n"), ((Commands.Wrong) parse(line)).usage());
+        if (!line.equals("nope")) {
+            String help = ((Commands.Help) parse(line.split(" -| x| nope")[0] + " --help")).text();
+            assertTrue(help.contains(usage.replace(";", "\n")), help);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"frontend", "node", "agent-worker"})
+    void aRoleOfAFleetTellsWhereItsSettingsAre(String role) {
+        String help = ((Commands.Help) parse(role + " --help")).text();
+        assertTrue(help.contains("[distributed] and [" + role.replace('-', '_') + "] of config.toml"), help);
+        assertTrue(help.contains("nemo-relay --config fleet.toml " + role), help);
     }
 
     @ParameterizedTest

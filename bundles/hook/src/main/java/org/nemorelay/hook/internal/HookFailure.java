@@ -38,6 +38,13 @@ public final class HookFailure extends Exception {
         return new HookFailure("invalid_payload", "invalid hook payload: " + problem);
     }
 
+    /** A defect of this program; its name and place are what a report needs. */
+    static HookFailure internal(Throwable defect) {
+        StackTraceElement[] places = defect.getStackTrace();
+        return new HookFailure(
+                "internal", "internal error: " + defect + (places.length == 0 ? "" : " at " + places[0]));
+    }
+
     /** The daemon answered, and not with success. */
     static HookFailure answered(int status, String problem) {
         String text = "the daemon answered " + status + (problem.isEmpty() ? "" : ": " + problem);

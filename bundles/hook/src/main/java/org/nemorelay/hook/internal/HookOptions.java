@@ -12,23 +12,28 @@ import org.nemorelay.protocol.RelayException;
  * @param failClosed what a flag says; empty where none does
  */
 public record HookOptions(HookAgent agent, DaemonUrl daemon, Optional<Boolean> failClosed) {
-    /** What {@code --help} prints. */
-    public static final String HELP = """
-            Forward a coding agent's hook from standard input to a daemon, and its answer to standard output
+    /** How it is called; stands below what is wrong, too. */
+    public static final String USAGE =
+            "Usage: nemo-relay daemon hook [OPTIONS] --daemon-address <DAEMON_ADDRESS> <AGENT>";
 
-            Usage: nemo-relay daemon hook <AGENT> --daemon-address <URL> [--fail-open | --fail-closed]
+    /** What {@code --help} prints. */
+    public static final String HELP =
+            "Forward a coding agent's hook from standard input to a daemon, and its answer to standard output\n\n"
+                    + USAGE
+                    + """
+
 
             Arguments:
               <AGENT>  Whose hook it is: claude, codex or pi
 
             Options:
-                  --daemon-address <URL>  The daemon, with scheme, host and port, such as http://127.0.0.1:47632
-                  --fail-open             Let the agent go on when the hook cannot be delivered (exit status 0)
-                  --fail-closed           Stop the agent when the hook cannot be delivered (exit status 2)
-              -h, --help                  Print help
+                  --daemon-address <DAEMON_ADDRESS>  The daemon, such as http://127.0.0.1:47632
+                  --fail-open                        Let the agent go on when the hook cannot be delivered (exit status 0)
+                  --fail-closed                      Stop the agent when the hook cannot be delivered (exit status 2)
+              -h, --help                             Print help
 
             Without one of the two, PreToolUse and PermissionRequest fail closed and all others open;
-            NEMO_RELAY_FAIL_CLOSED=1 makes all of them fail closed.
+            NEMO_RELAY_FAIL_CLOSED=1 makes all of them fail closed; any other value counts as not set.
             The credential is taken from NEMO_RELAY_CLIENT_TOKEN, else from the file that
             `nemo-relay daemon token ensure` makes.
             """;
@@ -50,7 +55,7 @@ public record HookOptions(HookAgent agent, DaemonUrl daemon, Optional<Boolean> f
                 failClosed = Optional.of(closed);
             } else if (argument.equals("--daemon-address")) {
                 if (++i == arguments.length) {
-                    throw refused("a value is required for '--daemon-address <DAEMON_ADDRESS>'");
+                    throw refused("a value is required for '--daemon-address <DAEMON_ADDRESS>' but none was supplied");
                 }
                 address = once(address, arguments[i]);
             } else if (argument.startsWith("--daemon-address=")) {
@@ -62,14 +67,14 @@ public record HookOptions(HookAgent agent, DaemonUrl daemon, Optional<Boolean> f
             }
         }
         if (address.isEmpty()) {
-            throw refused("the required argument '--daemon-address <DAEMON_ADDRESS>' was not provided");
+            throw refused("the following required arguments were not provided: --daemon-address <DAEMON_ADDRESS>");
         }
         if (agent.isEmpty()) {
-            throw refused("the required argument '<AGENT>' was not provided");
+            throw refused("the following required arguments were not provided: <AGENT>");
         }
         Optional<HookAgent> known = HookAgent.ofArgument(agent);
         if (known.isEmpty()) {
-            throw refused("invalid value '" + agent + "' for '<AGENT>': possible values are claude, codex, pi");
+            throw refused("invalid value '" + agent + "' for '<AGENT>' [possible values: claude, codex, pi]");
         }
         return Optional.of(new HookOptions(known.get(), daemon(address), failClosed));
     }

@@ -8,6 +8,8 @@ import org.nemorelay.json.JsonException;
 
 /** What becomes of the agent when a hook is not delivered (relay-daemon 0.1, 8). */
 public final class HookPolicy {
+    static final String VARIABLE = "NEMO_RELAY_FAIL_CLOSED";
+
     private static final List<String> NAME_KEYS = List.of("hook_event_name", "event_name", "event", "type");
 
     private HookPolicy() {}
@@ -23,7 +25,17 @@ public final class HookPolicy {
         if (flag.isPresent()) {
             return flag.get();
         }
-        return "1".equals(environment.get("NEMO_RELAY_FAIL_CLOSED")) || payload.isEmpty() || closedEvent(payload.get());
+        return "1".equals(environment.get(VARIABLE)) || payload.isEmpty() || closedEvent(payload.get());
+    }
+
+    /** What the variable says where that reads like a yes and yet counts for nothing, as the stock program has it. */
+    static Optional<String> ignored(Map<String, String> environment) {
+        String word = environment.get(VARIABLE);
+        return switch (word) {
+            case null -> Optional.empty();
+            case "", "0", "1", "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF" -> Optional.empty();
+            default -> Optional.of(word);
+        };
     }
 
     /** Whether the event is one that fails closed by itself; one that cannot be told counts as such. */

@@ -41,6 +41,7 @@ public final class HookRun {
     private final long startNanos = System.nanoTime();
     private final String operation = operationId();
     private final AtomicBoolean told = new AtomicBoolean();
+    private final boolean ownLog;
 
     private volatile Payload payload;
     private ProcessEventLog log;
@@ -54,6 +55,7 @@ public final class HookRun {
             OutputStream out,
             PrintStream err) {
         this.log = log.orElse(null);
+        this.ownLog = log.isEmpty();
         this.options = options;
         this.environment = environment;
         this.in = in;
@@ -76,6 +78,9 @@ public final class HookRun {
             return failed(HookFailure.of(e), Optional.ofNullable(payload));
         } catch (OutOfMemoryError e) {
             return failed(HookFailure.tooLarge("the hook does not fit into memory"), Optional.empty());
+        } catch (RuntimeException | Error e) {
+            // Whatever it is: exit status 1, which Java would end with, lets a tool call pass.
+            return failed(HookFailure.internal(e), Optional.ofNullable(payload));
         }
     }
 
@@ -136,7 +141,12 @@ public final class HookRun {
                 "route_mode",
                 "pass_through");
         if (HookPolicy.closedEvent(input)) {
-            return told.compareAndSet(false, true) ? 0 : TOLD; // Let through by flag; approving it is not ours.
+            // Let through by flag; approving it is not ours.
+            if (!told.compareAndSet(false, true)) {
+                return TOLD;
+            }
+            remark(false);
+            return 0;
         }
         return answer(options.agent().allowAnswer().getBytes(StandardCharsets.UTF_8));
     }
@@ -169,6 +179,7 @@ public final class HookRun {
         if (!told.compareAndSet(false, true)) {
             return TOLD;
         }
+        remark(false);
         try {
             out.write(body);
             out.flush();
@@ -184,8 +195,9 @@ public final class HookRun {
         if (!told.compareAndSet(false, true)) {
             return TOLD;
         }
+        remark(closed);
         if (!closed) {
-            err.println("nemo-relay daemon hook failed: " + printable(failure.getMessage()));
+            err.println("nemo-relay daemon hook failed: " + line(failure.getMessage()));
             return 0;
         }
         log(
@@ -219,7 +231,7 @@ public final class HookRun {
                 "daemon",
                 "error_kind",
                 failure.kind());
-        err.println("nemo-relay hook forward failed: " + printable(failure.getMessage()));
+        err.println("nemo-relay hook forward failed: " + line(failure.getMessage()));
         return CLOSED;
     }
 
@@ -237,13 +249,41 @@ public final class HookRun {
         return log;
     }
 
-    /** A wrong word in a variable must not turn a hook that fails closed into one that does not. */
+    /** A wrong word in a variable must not turn a hook that fails closed into one that does not: {@link #remark} tells it. */
     private LogSettings logSettings() {
         try {
             return LogSettings.DEFAULT.with(environment);
         } catch (RelayException e) {
             return LogSettings.DEFAULT;
         }
+    }
+
+    /**
+     * Says which settings of the environment do not count. Not beside a denial, whose reason alone the agent is to read.
+     */
+    private void remark(boolean closed) {
+        if (ownLog
+                && (environment.containsKey(LogSettings.LEVEL_VARIABLE)
+                        || environment.containsKey(LogSettings.STDERR_VARIABLE)
+                        || environment.containsKey(LogSettings.FORMAT_VARIABLE))) {
+            try {
+                LogSettings.DEFAULT.with(environment);
+            } catch (RelayException e) {
+                err.println(loggingIgnored(e));
+            }
+        }
+        if (!closed && options.failClosed().isEmpty()) {
+            Optional<String> word = HookPolicy.ignored(environment);
+            if (word.isPresent()) {
+                err.println("nemo-relay daemon hook: " + HookPolicy.VARIABLE + "=\"" + line(word.get())
+                        + "\" counts as not set; only 1 makes every hook fail closed");
+            }
+        }
+    }
+
+    /** The line about settings of the log that cannot be heeded. */
+    public static String loggingIgnored(RelayException failure) {
+        return "nemo-relay daemon hook: " + line(failure.getMessage()) + "; errors alone are logged, on standard error";
     }
 
     private long elapsedMillis() {
@@ -260,6 +300,10 @@ public final class HookRun {
 
     private static String text(JsonObject object, String key) {
         return object.values().get(key) instanceof String text ? text : "";
+    }
+
+    private static String line(String text) {
+        return printable(text).replace('\n', ' ');
     }
 
     /** What comes from the other side must not drive the reader's terminal. */

@@ -9,7 +9,7 @@ import org.nemorelay.protocol.RelayException;
 public record McpOptions(DaemonUrl daemonAddress) {
     private static final String OPTION = "--daemon-address";
     private static final String SHOWN = "'--daemon-address <DAEMON_ADDRESS>'";
-    private static final String USAGE = "Usage: nemo-relay daemon mcp --daemon-address <DAEMON_ADDRESS>";
+    public static final String USAGE = "Usage: nemo-relay daemon mcp --daemon-address <DAEMON_ADDRESS>";
 
     public static final String HELP = """
             Serve MCP on standard input and output, and keep this user's route on the daemon while the session lasts
@@ -44,16 +44,15 @@ public record McpOptions(DaemonUrl daemonAddress) {
             } else if (argument.startsWith(OPTION + "=")) {
                 value = argument.substring(OPTION.length() + 1);
             } else {
-                throw wrong("unexpected argument '" + argument + "' found\n\n" + USAGE);
+                throw wrong("unexpected argument '" + argument + "' found");
             }
             if (address.isPresent()) {
-                throw wrong("the argument " + SHOWN + " cannot be used multiple times\n\n" + USAGE);
+                throw wrong("the argument " + SHOWN + " cannot be used multiple times");
             }
             address = Optional.of(value);
         }
         if (address.isEmpty()) {
-            throw wrong("the following required arguments were not provided:\n  --daemon-address <DAEMON_ADDRESS>\n\n"
-                    + USAGE);
+            throw wrong("the following required arguments were not provided: --daemon-address <DAEMON_ADDRESS>");
         }
         try {
             return Optional.of(new McpOptions(DaemonUrl.parse(address.get())));
