@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.nemorelay.plugin.api.Event;
@@ -19,6 +20,8 @@ import org.nemorelay.telemetry.EventLog;
 final class SubscriberThread implements EventSink, PluginServices.Runner {
     private static final int MAX_EVENTS = 1024;
     private static final long MAX_CHARACTERS = 16L * 1024 * 1024;
+    /** How long events gather once there is one, unless somebody waits: to wake for each costs more than most of them. */
+    private static final long GATHER_MILLIS = 5;
 
     private final String name;
     private final EventLog log;
@@ -26,6 +29,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     private final Deque<Work> queue = new ArrayDeque<>();
     private long characters;
     private long dropped;
+    private boolean urgent;
     private boolean closed;
 
     private sealed interface Work {
@@ -88,6 +92,15 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
         }
         characters += size;
         queue.add(new Work.Publish(event, size));
+        if (queue.size() == 1) {
+            notifyAll();
+        } else if (queue.size() == MAX_EVENTS / 2) {
+            hurry();
+        }
+    }
+
+    private void hurry() {
+        urgent = true;
         notifyAll();
     }
 
@@ -106,7 +119,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
             return CompletableFuture.completedFuture(null);
         }
         queue.add(point);
-        notifyAll();
+        hurry();
         return point.done();
     }
 
@@ -120,7 +133,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
             if (!closed) {
                 queue.add(new Work.Flush(new CompletableFuture<>()));
                 closed = true;
-                notifyAll();
+                hurry();
             }
             if (dropped > 0) {
                 log.log(
@@ -163,17 +176,30 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     }
 
     private synchronized Optional<Work> next() throws InterruptedException {
-        while (queue.isEmpty()) {
-            if (closed) {
-                return Optional.empty();
+        if (queue.isEmpty()) {
+            urgent = closed;
+            while (queue.isEmpty()) {
+                if (closed) {
+                    return Optional.empty();
+                }
+                wait();
             }
-            wait();
+            gather();
         }
         Work work = queue.remove();
         if (work instanceof Work.Publish(Event event, long size)) {
             characters -= size;
         }
         return Optional.of(work);
+    }
+
+    private void gather() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(GATHER_MILLIS);
+        long left = GATHER_MILLIS;
+        while (!urgent && left > 0) {
+            wait(left);
+            left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+        }
     }
 
     private synchronized void abandonQueue() {

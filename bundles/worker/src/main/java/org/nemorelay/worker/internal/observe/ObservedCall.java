@@ -35,7 +35,7 @@ public final class ObservedCall implements ExchangeListener {
     private final Deque<Frame> frames = new ArrayDeque<>();
     private Optional<Head> head = Optional.empty();
     private Optional<Terminal> terminal = Optional.empty();
-    private Instant endedAt = Instant.EPOCH;
+    private Instant heardAt = Instant.EPOCH;
     private long copied;
     private boolean truncated;
     private boolean scheduled;
@@ -143,6 +143,7 @@ public final class ObservedCall implements ExchangeListener {
             truncate();
             return;
         }
+        heardAt = Instant.now();
         copied += left;
         while (left > 0) {
             Frame tail = frames.peekLast();
@@ -168,7 +169,7 @@ public final class ObservedCall implements ExchangeListener {
         begin();
         if (terminal.isEmpty()) {
             terminal = Optional.of(how);
-            endedAt = Instant.now();
+            heardAt = Instant.now();
             schedule();
         }
     }
@@ -191,7 +192,7 @@ public final class ObservedCall implements ExchangeListener {
             frames.clear();
             answerHead = head;
             over = terminal;
-            when = endedAt;
+            when = heardAt;
             lacking = truncated;
         }
         if (reported || call.isEmpty()) {
@@ -212,7 +213,7 @@ public final class ObservedCall implements ExchangeListener {
         if (complete || over.isPresent()) {
             reported = true;
             sessions.callEnded(
-                    over.isPresent() ? when : Instant.now(),
+                    when,
                     call.get(),
                     new CallResult(
                             answerHead.map(Head::status).orElse(0),

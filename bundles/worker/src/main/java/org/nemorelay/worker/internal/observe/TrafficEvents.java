@@ -1,8 +1,7 @@
 package org.nemorelay.worker.internal.observe;
 
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
@@ -36,6 +36,9 @@ public final class TrafficEvents {
     private static final long MAX_HOOK_BYTES = 32L * 1024 * 1024;
     private static final long SWEEP_MILLIS = 5000;
     private static final long HOLD_MILLIS = 2000;
+    /** How long traffic gathers before it is read, unless somebody waits: a wake-up costs a request more than its record. */
+    private static final long GATHER_MILLIS = 20;
+
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     /** Hooks that end something, of all agents. A prompt ends a turn that nobody ended. */
@@ -60,7 +63,8 @@ public final class TrafficEvents {
     private final Thread thread;
 
     // Guarded by queue.
-    private final Deque<Runnable> queue = new ArrayDeque<>();
+    private final List<Runnable> queue = new ArrayList<>();
+    private boolean urgent;
     private long hookBytes;
     private long lost;
     private boolean closed;
@@ -111,6 +115,7 @@ public final class TrafficEvents {
             if (!add(() -> hook(now, hook, bytes, ruling, handled))) {
                 return DONE;
             }
+            hurry();
             hookBytes += bytes;
             if (!ENDING.contains(hook.eventWord()) || !overdue.isDone()) {
                 return DONE;
@@ -211,8 +216,11 @@ public final class TrafficEvents {
     /** Completes when subscribers have everything that was handed over before the call. */
     public CompletableFuture<Void> flush() {
         CompletableFuture<Void> handedOn = new CompletableFuture<>();
-        if (!add(() -> handedOn.complete(null))) {
-            handedOn.complete(null);
+        synchronized (queue) {
+            if (!add(() -> handedOn.complete(null))) {
+                handedOn.complete(null);
+            }
+            hurry();
         }
         return handedOn.thenCompose(done -> plugins.get().flush());
     }
@@ -252,8 +260,7 @@ public final class TrafficEvents {
     void schedule(ObservedCall call) {
         synchronized (queue) {
             if (!closed) {
-                queue.add(() -> call.drain(sessions));
-                queue.notifyAll();
+                put(() -> call.drain(sessions));
             }
         }
     }
@@ -267,10 +274,24 @@ public final class TrafficEvents {
                 lose();
                 return false;
             }
-            queue.add(work);
-            queue.notifyAll();
+            put(work);
             return true;
         }
+    }
+
+    /** The first piece wakes the dispatcher, which then lets more gather. */
+    private void put(Runnable work) {
+        queue.add(work);
+        if (queue.size() == 1) {
+            queue.notifyAll();
+        } else if (queue.size() == MAX_WAITING / 2) {
+            hurry();
+        }
+    }
+
+    private void hurry() {
+        urgent = true;
+        queue.notifyAll();
     }
 
     private void lose() {
@@ -306,34 +327,48 @@ public final class TrafficEvents {
     private void dispatch() {
         try {
             while (true) {
-                Optional<Runnable> work = next();
-                try {
-                    if (work.isPresent()) {
-                        work.get().run();
-                    } else {
-                        sessions.sweep(Instant.now());
-                    }
-                } catch (RuntimeException | StackOverflowError e) {
-                    log.log(EventLog.Level.ERROR, TARGET, "observation_failed", "not recorded: " + e);
+                List<Runnable> gathered = next();
+                if (gathered.isEmpty()) {
+                    attempt(() -> sessions.sweep(Instant.now()));
                 }
+                gathered.forEach(this::attempt);
             }
         } catch (InterruptedException e) {
             // Closed.
         }
     }
 
-    /** The next piece of work; empty when there was none for a while. */
-    private Optional<Runnable> next() throws InterruptedException {
-        synchronized (queue) {
-            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS);
-            while (queue.isEmpty()) {
-                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-                if (left <= 0) {
-                    return Optional.empty();
-                }
-                queue.wait(left);
-            }
-            return Optional.of(queue.remove());
+    private void attempt(Runnable work) {
+        try {
+            work.run();
+        } catch (RuntimeException | StackOverflowError e) {
+            log.log(EventLog.Level.ERROR, TARGET, "observation_failed", "not recorded: " + e);
         }
+    }
+
+    /** What has gathered; nothing when there was none for a while. */
+    private List<Runnable> next() throws InterruptedException {
+        synchronized (queue) {
+            if (!await(SWEEP_MILLIS, () -> !queue.isEmpty())) {
+                return List.of();
+            }
+            await(GATHER_MILLIS, () -> urgent);
+            urgent = false;
+            List<Runnable> gathered = List.copyOf(queue);
+            queue.clear();
+            return gathered;
+        }
+    }
+
+    private boolean await(long millis, BooleanSupplier there) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        while (!there.getAsBoolean()) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                return false;
+            }
+            queue.wait(left);
+        }
+        return true;
     }
 }
