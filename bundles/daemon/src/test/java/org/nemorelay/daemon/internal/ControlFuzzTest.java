@@ -4,12 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -19,6 +26,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.Tag;
 import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.AfterTry;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
@@ -35,10 +43,14 @@ class ControlFuzzTest {
     private static final Set<Integer> DOCUMENTED = Set.of(200, 204, 400, 401, 404, 409, 426, 429, 502);
     private static final int ANSWER_MS = 10_000;
     private static final int PENDING_CHALLENGES = 384;
+    /** What may stay on the heap however many frames came: routes that are empty, up to their limit of 4,096. */
+    private static final long HEAP_LIMIT = 16L << 20;
 
     private static TestDaemon daemon;
     private static FakeServer data;
     private static FuzzPeer peer;
+    private static long heapBefore;
+    private static Map<String, Long> descriptorsBefore;
 
     /** How a value in a frame is changed. */
     enum Bend {
@@ -64,9 +76,16 @@ class ControlFuzzTest {
         daemon.environment.put(TimeScale.VARIABLE, "1000");
         daemon.start();
         peer = new FuzzPeer(daemon, data.url());
+        // What is made once and kept, such as classes and thread pools, is there before the count begins.
+        TestDaemon.await("as many challenges as there may be", ControlFuzzTest::allChallengesAreFree);
+        descriptorsBefore = descriptors();
+        heapBefore = heap();
     }
 
-    /** After all of it the daemon serves, no control task has failed and every challenge was given back. */
+    /**
+     * After all of it the daemon serves, no control task has failed, every challenge was given back, and neither heap nor
+     * descriptors have grown with the frames.
+     */
     @AfterContainer
     static void stop() throws IOException {
         try {
@@ -74,15 +93,66 @@ class ControlFuzzTest {
             TestDaemon.await("sockets and challenges are gone", ControlFuzzTest::allChallengesAreFree);
             assertEquals(
                     200, RawHttp.once(daemon.port(), RawHttp.get("/healthz")).status());
-            assertEquals(
-                    List.of(),
-                    daemon.events.stream()
-                            .filter(event -> event.startsWith("worker_maintenance_failed"))
-                            .toList());
+            assertNothingFailed();
+            TestDaemon.await(
+                    () -> "connections are closed of " + descriptors() + ", before there were " + descriptorsBefore,
+                    ControlFuzzTest::closedWhatWasOpened);
+            long grown = heap() - heapBefore;
+            System.out.printf("control frames fuzzed: heap %+d KiB after collection%n", grown >> 10);
+            assertTrue(grown < HEAP_LIMIT, () -> "the heap has grown by " + grown + " bytes");
         } finally {
             daemon.close();
             data.close();
         }
+    }
+
+    /** The log so far, which the test keeps in memory, is looked at and let go. */
+    private static void assertNothingFailed() {
+        assertEquals(
+                List.of(),
+                daemon.events.stream()
+                        .filter(event -> event.startsWith("worker_maintenance_failed"))
+                        .toList());
+        daemon.events.clear();
+    }
+
+    /** What this process holds open, by kind. */
+    private static Map<String, Long> descriptors() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.map(ControlFuzzTest::kind)
+                    .filter(kind -> !kind.endsWith(".jar"))
+                    .collect(Collectors.groupingBy(kind -> kind, TreeMap::new, Collectors.counting()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String kind(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().replaceAll(":?\\[\\d+]", "");
+        } catch (IOException closedMeanwhile) {
+            return "closed";
+        }
+    }
+
+    /** All kinds are back at the count of before, but for the pooled connection to the worker that was probed: both its ends. */
+    private static boolean closedWhatWasOpened() {
+        return descriptors().entrySet().stream()
+                .allMatch(now -> now.getValue()
+                        <= descriptorsBefore.getOrDefault(now.getKey(), 0L)
+                                + (now.getKey().equals("socket") ? 2 : 0));
+    }
+
+    /** What is in use after collection; the least of several counts, as what ends does so on threads of its own. */
+    private static long heap() {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+            least = Math.min(
+                    least,
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+        }
+        return least;
     }
 
     private static boolean allChallengesAreFree() {
@@ -192,6 +262,13 @@ class ControlFuzzTest {
                         Arbitraries.of(true, false),
                         payloads)
                 .as(Bytes::new);
+    }
+
+    @AfterTry
+    void logIsNotKept() {
+        if (daemon.events.size() > 1_000) {
+            assertNothingFailed();
+        }
     }
 
     // ---- sending

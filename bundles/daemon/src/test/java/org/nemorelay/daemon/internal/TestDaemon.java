@@ -16,6 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.control.ControlClient;
@@ -105,10 +106,15 @@ final class TestDaemon implements AutoCloseable {
     }
 
     static void await(String what, BooleanSupplier condition) {
+        await(() -> what, condition);
+    }
+
+    /** The same with a text that is made at the time of the failure. */
+    static void await(Supplier<String> what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + DEADLINE_MS * 1_000_000;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("not within " + DEADLINE_MS + " ms: " + what);
+                throw new AssertionError("not within " + DEADLINE_MS + " ms: " + what.get());
             }
             Thread.onSpinWait();
         }

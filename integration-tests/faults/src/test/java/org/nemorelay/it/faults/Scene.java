@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
@@ -53,6 +55,11 @@ final class Scene implements AutoCloseable {
     private final List<Proc> all = new CopyOnWriteArrayList<>();
     private Proc provider;
     private Relay daemon;
+    /** Of the daemon that runs. */
+    private Descriptors atStart;
+
+    private Set<Long> before = Set.of();
+    private Duration away = Duration.ZERO;
 
     Scene(Path folder, Maker maker) {
         this(folder, maker, Map.of(), Map.of());
@@ -112,6 +119,8 @@ final class Scene implements AutoCloseable {
     }
 
     void startDaemon() {
+        long begun = System.nanoTime();
+        boolean again = daemon != null;
         String origin = "http://127.0.0.1:" + providerPort;
         daemon = Relay.start(
                 daemonPort,
@@ -123,14 +132,29 @@ final class Scene implements AutoCloseable {
                         .env("NEMO_RELAY_OPENAI_BASE_URL", origin + "/v1")
                         .env("NEMO_RELAY_LOG", "info"));
         all.add(daemon.process());
+        atStart = descriptors();
+        if (again) {
+            away = Duration.ofNanos(Math.max(away.toNanos(), System.nanoTime() - begun));
+        }
     }
 
     /** Starts a session and waits until it is initialized. */
     Proc startHarness() {
+        Proc harness = launchHarness();
+        awaitInitialized(harness);
+        return harness;
+    }
+
+    /** Starts a session, whose client may be held. */
+    Proc launchHarness() {
         Proc.Spec spec = user.withToken(
                         "setsid",
                         "python3",
                         Resource.file(folder, "harness.py"),
+                        "sh",
+                        "-c",
+                        "while [ -e \"$0\" ]; do sleep 0.1; done; exec \"$@\"",
+                        heldClients().toString(),
                         program.executable().toString(),
                         "daemon",
                         "mcp",
@@ -141,9 +165,12 @@ final class Scene implements AutoCloseable {
         Proc harness = program.around().apply(spec).start();
         all.add(harness);
         harnesses.add(harness);
+        return harness;
+    }
+
+    private static void awaitInitialized(Proc harness) {
         String answer = harness.stdoutLine(1, LIMIT);
         assertTrue(answer.contains("nemo-relay"), () -> answer + "\n" + harness.transcript());
-        return harness;
     }
 
     /** The last harness that was started. */
@@ -172,8 +199,12 @@ final class Scene implements AutoCloseable {
                 .toList();
     }
 
+    private List<ProcessTable.Entry> processes() {
+        return ProcessTable.mentioning(user.home().toString());
+    }
+
     private List<ProcessTable.Entry> role(String role) {
-        return ProcessTable.mentioning(user.home().toString()).stream()
+        return processes().stream()
                 .filter(entry -> entry.arguments().contains(role)
                         || role.equals("mcp") && entry.arguments().contains("org.nemorelay.mcp.McpMain"))
                 .toList();
@@ -221,7 +252,15 @@ final class Scene implements AutoCloseable {
         }
     }
 
-    // ---- workers that do not start
+    // ---- clients and workers that do not start
+
+    private Path heldClients() {
+        return folder.resolve("hold");
+    }
+
+    void holdClients() {
+        touch(heldClients(), "");
+    }
 
     /** Workers of our program wait at their start for as long as the file is there. */
     private void hold() {
@@ -309,34 +348,99 @@ final class Scene implements AutoCloseable {
     }
 
     void awaitReady() {
-        Await.until(this::transcript, SETTLED, () -> {
-            List<JsonObject> workers = daemon.workers();
-            return workers.size() == 1
-                    && workers.getFirst().string("state").equals("ready")
-                    && workers.getFirst().bool("control_available");
-        });
+        Await.until(this::transcript, SETTLED, this::ready);
+    }
+
+    private boolean ready() {
+        List<JsonObject> workers = daemon.workers();
+        return workers.size() == 1
+                && workers.getFirst().string("state").equals("ready")
+                && workers.getFirst().bool("control_available");
     }
 
     // ---- the end
 
     /** Starts again what a supervisor, an administrator or a user would start, and lets go what was held. */
     void mend() {
+        supervise();
+        letGo();
+        if (mcps().isEmpty()) {
+            startHarness();
+        }
+    }
+
+    /** Starts services again. */
+    void supervise() {
         if (!provider.alive()) {
             startProvider();
         }
         if (!daemon.process().alive()) {
             startDaemon();
         }
+    }
+
+    /** Whether the start of the daemon has taken about as long as clients and workers wait for it. */
+    boolean daemonWasAwayForTheGrace() {
+        return away.compareTo(Duration.ofSeconds(20)) > 0;
+    }
+
+    /** Whatever was held or kept from starting goes on. */
+    void letGo() {
         try {
+            Files.deleteIfExists(heldClients());
             Files.deleteIfExists(program.executable().resolveSibling("hold"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
         plugins(GOOD_PLUGINS);
         signalWorkers("CONT");
-        if (mcps().isEmpty()) {
-            startHarness();
+    }
+
+    /** Keeps in mind which workers there are before the kill. */
+    void remember() {
+        before = workerPids();
+    }
+
+    private Set<Long> workerPids() {
+        return workers().stream().map(ProcessTable.Entry::pid).collect(Collectors.toSet());
+    }
+
+    /** Nobody helps: the route, its processes and its clients come to this by themselves. */
+    void await(Fault.Ending ending) {
+        if (ending == Fault.Ending.NOBODY) {
+            Await.until(
+                    () -> "nobody is left of " + workers() + mcps() + "\n" + transcript(),
+                    SETTLED,
+                    () -> workers().isEmpty()
+                            && mcps().isEmpty()
+                            && daemon.workers().isEmpty());
+            return;
         }
+        Await.until(() -> ending + " of " + before + " and now " + workers() + "\n" + transcript(), SETTLED, () -> {
+            Set<Long> now = workerPids();
+            return now.size() == 1
+                    && switch (ending) {
+                        case SAME_WORKER -> now.equals(before);
+                        case ANOTHER_WORKER -> !before.containsAll(now);
+                        case ONE_WORKER -> true;
+                        case NOBODY -> throw new IllegalStateException();
+                    }
+                    && ready();
+        });
+    }
+
+    void awaitSubmitted(String id) {
+        Await.until(this::transcript, LIMIT, () -> submissions(id) > 0);
+    }
+
+    private long submissions(String id) {
+        return notes().lines().filter(line -> line.startsWith(id + " ")).count();
+    }
+
+    /** Whether a request was answered to its end. */
+    void assertAnswered(String id, boolean whole) {
+        Await.until("an end of " + id, LIMIT, () -> answered.containsKey(id));
+        assertEquals(whole, answered.get(id) == 200, () -> id + " was answered to its end\n" + transcript());
     }
 
     /**
@@ -370,9 +474,27 @@ final class Scene implements AutoCloseable {
                 () -> "no worker is left of " + daemon.workers(),
                 SETTLED,
                 () -> daemon.workers().isEmpty());
-        // Beside listener, files and libraries: pooled connections to the provider, at most one for each caller.
-        long sockets = sockets(daemon.process().pid());
-        assertTrue(sockets <= 8 + callers.size(), () -> "the daemon holds " + sockets + " sockets");
+        Await.until(
+                () -> "the daemon is the only process of this user in " + processes(),
+                LIMIT,
+                () -> processes().stream()
+                        .allMatch(entry -> entry.pid() == daemon.process().pid()));
+        Await.until(
+                () -> "the daemon holds " + descriptors() + ", at its start " + atStart,
+                LIMIT,
+                () -> closedWhatItOpened(descriptors()));
+    }
+
+    private Descriptors descriptors() {
+        return Descriptors.of(daemon.process().pid());
+    }
+
+    /** Open is what it has opened at its start, and a pool of connections to the provider, at most one for each caller. */
+    private boolean closedWhatItOpened(Descriptors now) {
+        return now.listening().equals(atStart.listening())
+                && now.connectedBut(providerPort).isEmpty()
+                && now.connected().size() <= callers.size()
+                && now.others().size() <= atStart.others().size();
     }
 
     void awaitCallers() {
@@ -386,31 +508,15 @@ final class Scene implements AutoCloseable {
     }
 
     void assertSubmittedOnce() {
-        List<String> lines = notes().lines().toList();
+        List<String> ids = notes().lines()
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .toList();
+        assertEquals(ids.stream().distinct().toList(), ids, "no request was submitted twice");
         answered.forEach((id, status) -> {
-            long submitted =
-                    lines.stream().filter(line -> line.startsWith(id + " ")).count();
-            assertTrue(submitted <= 1, () -> id + " was submitted " + submitted + " times");
             if (status == 200) {
-                assertEquals(1, submitted, id);
+                assertTrue(ids.contains(id), () -> id + " was answered by somebody else");
             }
         });
-    }
-
-    private static long sockets(long pid) {
-        try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
-            return descriptors
-                    .filter(link -> {
-                        try {
-                            return Files.readSymbolicLink(link).toString().startsWith("socket:");
-                        } catch (IOException closedMeanwhile) {
-                            return false;
-                        }
-                    })
-                    .count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     String transcript() {

@@ -4,15 +4,20 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import org.nemorelay.it.Await;
+import org.nemorelay.it.Maker;
 
-/** The six states of a route (relay-daemon 5.1), and how a scene comes into each. */
+/** The six states of a route (relay-daemon 5.1): how a scene comes into each, and what holds it there. */
 enum State {
-    EMPTY(EnumSet.of(Victim.DAEMON, Victim.PROVIDER)) {
+    /** A harness has started its client, which has not come to the daemon yet. */
+    EMPTY(EnumSet.complementOf(EnumSet.of(Victim.WORKER))) {
         @Override
         void enter(Scene scene) {
-            // Nobody has come yet.
+            scene.holdClients();
+            scene.launchHarness();
+            Await.until("a client is starting", LIMIT, () -> !scene.mcps().isEmpty());
         }
     },
+    /** The worker has been started and does not come to its registration. */
     ACTIVATING(EnumSet.allOf(Victim.class)) {
         @Override
         void enter(Scene scene) {
@@ -53,12 +58,12 @@ enum State {
                     "a worker has failed", LIMIT, () -> scene.daemonLog().contains("event=worker_activation_failed"));
         }
     },
-    /** The daemon is another one, and the worker of the one before cannot come back for now. */
+    /** The daemon is another one, and the worker of the one before, suspended, cannot come back for now. */
     RECOVERING(EnumSet.allOf(Victim.class)) {
         @Override
         void enter(Scene scene) {
             READY.enter(scene);
-            scene.signalWorkers("STOP");
+            scene.suspend(Victim.WORKER, true);
             scene.kill(Victim.DAEMON);
             scene.startDaemon();
             Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
@@ -74,8 +79,16 @@ enum State {
     }
 
     /** Whom there is to kill. */
-    Set<Victim> present() {
-        return present;
+    Set<Victim> present(Maker maker) {
+        return reachable(maker) ? present : EnumSet.noneOf(Victim.class);
+    }
+
+    /** The stock program finds its worker by itself, so nobody can hold it in its start. */
+    private boolean reachable(Maker maker) {
+        return switch (maker) {
+            case OURS -> true;
+            case STOCK -> this != ACTIVATING;
+        };
     }
 
     abstract void enter(Scene scene);

@@ -1,0 +1,69 @@
+package org.nemorelay.it.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * What a process holds open.
+ *
+ * @param listening ports on which it listens
+ * @param connected its other TCP sockets, as {@code STATE REMOTE-PORT}, the state in the hexadecimal of the kernel
+ * @param others everything else: pipes, selectors, Unix sockets, and files that are no library
+ */
+record Descriptors(List<Integer> listening, List<String> connected, List<String> others) {
+    private static final String LISTEN = "0A";
+
+    static Descriptors of(long pid) {
+        Descriptors found = new Descriptors(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        Map<String, String[]> sockets = new HashMap<>();
+        try (Stream<Path> links = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
+            for (String table : List.of("tcp", "tcp6")) {
+                for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "net", table))) {
+                    String[] columns = line.strip().split("\\s+");
+                    sockets.put("socket:[" + columns[9] + "]", columns);
+                }
+            }
+            for (Path link : (Iterable<Path>) links::iterator) {
+                found.add(link, sockets);
+            }
+            return found;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void add(Path link, Map<String, String[]> sockets) {
+        String target;
+        try {
+            target = Files.readSymbolicLink(link).toString();
+        } catch (IOException closedMeanwhile) {
+            return;
+        }
+        String[] columns = sockets.get(target);
+        if (columns == null) {
+            if (!target.endsWith(".jar") && !target.endsWith("/modules")) {
+                others.add(target.replaceAll("\\[\\d+\\]", ""));
+            }
+        } else if (columns[3].equals(LISTEN)) {
+            listening.add(port(columns[1]));
+        } else {
+            connected.add(columns[3] + " " + port(columns[2]));
+        }
+    }
+
+    private static int port(String address) {
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1), 16);
+    }
+
+    /** Connections in any state but those that are established with this port. */
+    List<String> connectedBut(int port) {
+        return connected.stream().filter(socket -> !socket.equals("01 " + port)).toList();
+    }
+}
