@@ -117,7 +117,7 @@ public final class Relay implements AutoCloseable {
                                 Stream.of(sessions)
                                         .map(session -> session.process().transcript()))
                         .collect(Collectors.joining("\n")),
-                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
                 () -> workers().stream()
                         .filter(worker -> worker.string("state").equals("ready"))
                         .map(worker -> worker.string("worker_id"))
