@@ -27,7 +27,7 @@ import org.nemorelay.protocol.control.WorkerNetwork;
 
 /**
  * Begins sessions with one daemon: connect, challenge, verify, pin, sign, register, verify (relay-daemon 3.7). A
- * registration takes 5 s at most and is never repeated here: see {@link RetryPolicy}. The daemon's key is checked against
+ * registration ends at its deadline ({@link System#nanoTime()}) and is never repeated here: see {@link RetryPolicy}. The daemon's key is checked against
  * the pin before a secret leaves this process. Safe for any thread.
  *
  * <p>Failures are {@link RelayException}s: {@code CREDENTIAL_REJECTED}, {@code UNAUTHORIZED}, {@code INCOMPATIBLE},
@@ -35,9 +35,6 @@ import org.nemorelay.protocol.control.WorkerNetwork;
  * {@code TIMEOUT} when it is not there; {@code CONFIGURATION} and {@code STATE} when the pin stands against it.
  */
 public final class ControlClient {
-    /** How long one attempt may take, everything included. */
-    public static final long ATTEMPT_MS = 5_000;
-
     private static final int NONCE_LENGTH = 32;
 
     private final DaemonUrl daemon;
@@ -68,8 +65,9 @@ public final class ControlClient {
     }
 
     /** Registers this MCP process; the same instance id comes back into its live session. */
-    public McpRegistration registerMcp(RouteToken credential, NetworkHint hint, ControlListener listener) {
-        Handshake handshake = handshake(ControlPaths.MCP, Optional.of(credential.digest()), listener);
+    public McpRegistration registerMcp(
+            RouteToken credential, NetworkHint hint, ControlListener listener, long deadlineNanos) {
+        Handshake handshake = handshake(ControlPaths.MCP, Optional.of(credential.digest()), listener, deadlineNanos);
         try {
             WorkerNetwork network =
                     WorkerNetwork.sign(hint.advertisedHost(), hint.port(), identity, handshake.transcript);
@@ -88,8 +86,12 @@ public final class ControlClient {
 
     /** Registers a launched worker that listens at {@code endpoint}; the root certificate is base64url DER. */
     public WorkerRegistration registerWorker(
-            String endpoint, LaunchGrant grant, Optional<String> tlsRootCertificate, ControlListener listener) {
-        Handshake handshake = handshake(ControlPaths.WORKER, Optional.empty(), listener);
+            String endpoint,
+            LaunchGrant grant,
+            Optional<String> tlsRootCertificate,
+            ControlListener listener,
+            long deadlineNanos) {
+        Handshake handshake = handshake(ControlPaths.WORKER, Optional.empty(), listener, deadlineNanos);
         return worker(
                 handshake,
                 new ClientCommand.RegisterWorker(
@@ -106,8 +108,9 @@ public final class ControlClient {
             String endpoint,
             Optional<String> tlsRootCertificate,
             GenerationGrant generationGrant,
-            ControlListener listener) {
-        Handshake handshake = handshake(ControlPaths.WORKER, Optional.empty(), listener);
+            ControlListener listener,
+            long deadlineNanos) {
+        Handshake handshake = handshake(ControlPaths.WORKER, Optional.empty(), listener, deadlineNanos);
         return worker(
                 handshake,
                 new ClientCommand.RecoverWorker(
@@ -131,8 +134,8 @@ public final class ControlClient {
         }
     }
 
-    private Handshake handshake(String path, Optional<TokenDigest> tokenDigest, ControlListener listener) {
-        long deadline = System.nanoTime() + ATTEMPT_MS * 1_000_000;
+    private Handshake handshake(
+            String path, Optional<TokenDigest> tokenDigest, ControlListener listener, long deadline) {
         ControlSession session =
                 new ControlSession(WebSocket.open(daemon, path, ids, tls, deadline), ids, instanceId, listener);
         session.start();

@@ -1,6 +1,5 @@
 package org.nemorelay.control;
 
-import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -10,9 +9,19 @@ public final class RetryPolicy {
     /** From the first attempt, or from the moment of the disconnect. */
     public static final long BUDGET_MS = 30_000;
 
+    /** How long one attempt may take, everything included. */
+    private static final long ATTEMPT_MS = 5_000;
+
     private static final long FIRST_DELAY_MS = 250;
     private static final long LONGEST_DELAY_MS = 2_000;
     private static final int JITTER_MS = 100;
+
+    /** One try. */
+    @FunctionalInterface
+    public interface Attempt<T> {
+        /** Tries; over at this {@link System#nanoTime()}, so that a try that fails late does not make the budget longer. */
+        T before(long deadlineNanos);
+    }
 
     private RetryPolicy() {}
 
@@ -44,23 +53,24 @@ public final class RetryPolicy {
      * Repeats an MCP registration until it succeeds, fails for good, or the deadline passes: then the last failure is
      * thrown. An interrupt ends the wait as {@code UNAVAILABLE}.
      */
-    public static <T> T mcp(long deadlineNanos, Callable<T> attempt) {
+    public static <T> T mcp(long deadlineNanos, Attempt<T> attempt) {
         return repeat(deadlineNanos, false, attempt);
     }
 
     /** The same for a worker's first registration, where an unauthorized or incompatible worker is final. */
-    public static <T> T worker(long deadlineNanos, Callable<T> attempt) {
+    public static <T> T worker(long deadlineNanos, Attempt<T> attempt) {
         return repeat(deadlineNanos, true, attempt);
     }
 
-    private static <T> T repeat(long deadlineNanos, boolean worker, Callable<T> attempt) {
+    private static <T> T repeat(long deadlineNanos, boolean worker, Attempt<T> attempt) {
         for (int number = 1; ; number++) {
             RelayException failure;
+            long longest = System.nanoTime() + ATTEMPT_MS * 1_000_000;
             try {
-                return attempt.call();
+                return attempt.before(longest - deadlineNanos < 0 ? longest : deadlineNanos);
             } catch (RelayException e) {
                 failure = e;
-            } catch (Exception e) {
+            } catch (RuntimeException e) {
                 throw new RelayException(FailureKind.INTERNAL, "a registration failed in an unforeseen way: " + e, e);
             }
             if (worker ? definitiveForWorker(failure.kind()) : definitiveForMcp(failure.kind())) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,7 +64,11 @@ class ControlSessionTest {
     }
 
     private McpRegistration register() {
-        return client(Role.MCP).registerMcp(TOKEN, HINT, heard);
+        return register(System.nanoTime() + 5_000_000_000L);
+    }
+
+    private McpRegistration register(long deadlineNanos) {
+        return client(Role.MCP).registerMcp(TOKEN, HINT, heard, deadlineNanos);
     }
 
     @Test
@@ -93,7 +98,8 @@ class ControlSessionTest {
     void aWorkerRegistersDrainsAndComesBack() {
         ControlClient client = client(Role.WORKER);
         LaunchGrant grant = new LaunchGrant("a", "t", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty());
-        WorkerRegistration first = client.registerWorker("http://127.0.0.1:2", grant, Optional.empty(), heard);
+        long soon = System.nanoTime() + 30_000_000_000L;
+        WorkerRegistration first = client.registerWorker("http://127.0.0.1:2", grant, Optional.empty(), heard, soon);
         first.session().request(new SessionPayload.Ready(client.instanceId()));
         daemon.drain(client.instanceId());
         FakeDaemon.await("the drain", () -> heard.drains.size() == 1);
@@ -108,7 +114,7 @@ class ControlSessionTest {
                         .kind());
 
         WorkerRegistration again =
-                client.recoverWorker("http://127.0.0.1:2", Optional.empty(), first.generationGrant(), heard);
+                client.recoverWorker("http://127.0.0.1:2", Optional.empty(), first.generationGrant(), heard, soon);
         again.session().request(new SessionPayload.Ready(client.instanceId()));
         assertEquals(List.of(), daemon.faults());
     }
@@ -207,20 +213,28 @@ class ControlSessionTest {
     }
 
     @Test
-    void retriesUntilTheDaemonIsThere() throws IOException {
+    void retriesUntilTheDaemonIsThere() {
         int port = daemon.url().port();
         daemon.close();
         FakeDaemon[] later = new FakeDaemon[1];
         int[] attempts = new int[1];
-        McpRegistration registration = RetryPolicy.mcp(RetryPolicy.deadline(), () -> {
+        McpRegistration registration = RetryPolicy.mcp(RetryPolicy.deadline(), limit -> {
             if (++attempts[0] == 2) {
-                later[0] = new FakeDaemon(temp.resolve("daemon"), port);
+                later[0] = again(port);
             }
-            return register();
+            return register(limit);
         });
         assertEquals(2, attempts[0]);
         assertTrue(registration.session().connected());
         later[0].close();
+    }
+
+    private FakeDaemon again(int port) {
+        try {
+            return new FakeDaemon(temp.resolve("daemon"), port);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
@@ -229,6 +243,17 @@ class ControlSessionTest {
                 "", 401, new ReplyBody.Failure("no", Optional.of(ReplyBody.Failure.CREDENTIAL_REJECTED))));
         assertThrows(RelayException.class, () -> RetryPolicy.mcp(RetryPolicy.deadline(), this::register));
         assertEquals(1, daemon.registrations());
+    }
+
+    /** A daemon that takes connections and says nothing: the last attempt ends with the budget and not 5 s later. */
+    @Test
+    void anAttemptThatFailsLateDoesNotExtendTheBudget() {
+        daemon.silent = true;
+        long start = System.nanoTime();
+        long budget = start + 1_500_000_000L;
+        assertThrows(RelayException.class, () -> RetryPolicy.mcp(budget, this::register));
+        long took = (System.nanoTime() - start) / 1_000_000;
+        assertTrue(took >= 1_400 && took < 4_500, took + " ms");
     }
 
     @Test

@@ -46,12 +46,16 @@ public final class WebSocket implements AutoCloseable {
     private static final int PING = 9;
     private static final int PONG = 10;
 
+    /** The connection itself: closing a TLS socket would wait for its peer, which may be cut off. */
+    private final Socket transport;
+
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
     private final Ids ids;
 
-    private WebSocket(Socket socket, Ids ids) throws IOException {
+    private WebSocket(Socket transport, Socket socket, Ids ids) throws IOException {
+        this.transport = transport;
         this.socket = socket;
         this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 8192));
         this.out = socket.getOutputStream();
@@ -63,23 +67,24 @@ public final class WebSocket implements AutoCloseable {
      * when nobody answers as a daemon does, {@code LIMIT_REACHED} when the daemon wants fewer connections.
      */
     public static WebSocket open(DaemonUrl daemon, String path, Ids ids, ClientTls tls, long deadlineNanos) {
-        Socket socket = null;
+        Socket transport = null;
         try {
-            socket = connect(daemon, tls, deadlineNanos);
+            transport = connect(daemon, deadlineNanos);
+            Socket socket = daemon.secure() ? secure(transport, daemon, tls, deadlineNanos) : transport;
             socket.setSoTimeout(remainingMillis(deadlineNanos));
-            WebSocket webSocket = new WebSocket(socket, ids);
+            WebSocket webSocket = new WebSocket(transport, socket, ids);
             webSocket.upgrade(daemon, path);
             // Between two machines a link may be cut without a word; on one, silence is nothing.
             socket.setSoTimeout(webSocket.local() ? 0 : QUIET_MS);
             return webSocket;
         } catch (IOException e) {
-            closeQuietly(socket);
+            closeQuietly(transport);
             throw new RelayException(
                     FailureKind.UNAVAILABLE,
                     "the daemon at " + daemon.argument() + " cannot be reached: " + e.getMessage(),
                     e);
         } catch (RelayException e) {
-            closeQuietly(socket);
+            closeQuietly(transport);
             throw e;
         }
     }
@@ -162,10 +167,10 @@ public final class WebSocket implements AutoCloseable {
         send(TEXT, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Closes the connection; a reader sees its end. */
+    /** Closes the connection at once; a reader sees its end. */
     @Override
     public void close() {
-        closeQuietly(socket);
+        closeQuietly(transport);
     }
 
     private synchronized void send(int opcode, byte[] payload) throws IOException {
@@ -258,7 +263,7 @@ public final class WebSocket implements AutoCloseable {
         }
     }
 
-    private static Socket connect(DaemonUrl daemon, ClientTls tls, long deadlineNanos) throws IOException {
+    private static Socket connect(DaemonUrl daemon, long deadlineNanos) throws IOException {
         IOException failure = new IOException("its name has no address");
         for (InetAddress address : InetAddress.getAllByName(daemon.hostName())) {
             Socket socket = new Socket();
@@ -266,7 +271,7 @@ public final class WebSocket implements AutoCloseable {
                 socket.setTcpNoDelay(true);
                 socket.setKeepAlive(true);
                 socket.connect(new InetSocketAddress(address, daemon.port()), remainingMillis(deadlineNanos));
-                return daemon.secure() ? secure(socket, daemon, tls, deadlineNanos) : socket;
+                return socket;
             } catch (IOException e) {
                 closeQuietly(socket);
                 failure = e;

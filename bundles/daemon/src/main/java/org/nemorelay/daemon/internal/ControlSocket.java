@@ -1,8 +1,8 @@
 package org.nemorelay.daemon.internal;
 
 import java.io.ByteArrayOutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +32,7 @@ final class ControlSocket implements FrameHandler {
     private static final long WRITE_TIMEOUT_MS = 5_000;
 
     private final Role role;
+    private final InetAddress client;
     private final ControlPlane plane;
     private final AtomicBoolean over = new AtomicBoolean();
     /** Frames given to the connection, and those that the network has taken, in the same order. */
@@ -60,8 +61,10 @@ final class ControlSocket implements FrameHandler {
     String lastAcknowledged = "";
     ByteBuffer awaitedPong;
 
-    ControlSocket(Role role, ControlPlane plane) {
+    /** @param client who is at the other end, behind whatever trusted proxy */
+    ControlSocket(Role role, InetAddress client, ControlPlane plane) {
         this.role = role;
+        this.client = client;
         this.plane = plane;
     }
 
@@ -81,9 +84,11 @@ final class ControlSocket implements FrameHandler {
         return pending.getAndSet(Optional.empty());
     }
 
-    /** Both ends on this machine: such sockets are never pinged. */
+    /** Both ends on this machine: such sockets are never pinged. A proxy on this machine is not the other end. */
     boolean loopback() {
-        return isLoopback(core.getLocalAddress()) && isLoopback(core.getRemoteAddress());
+        return client.isLoopbackAddress()
+                && core.getLocalAddress() instanceof InetSocketAddress own
+                && own.getAddress().isLoopbackAddress();
     }
 
     /** Sends an event; the caller may be any thread. A queue that is full drops the socket. */
@@ -224,9 +229,5 @@ final class ControlSocket implements FrameHandler {
             buffer.duplicate().get(bytes);
         }
         return ByteBuffer.wrap(bytes);
-    }
-
-    private static boolean isLoopback(SocketAddress address) {
-        return address instanceof InetSocketAddress inet && inet.getAddress().isLoopbackAddress();
     }
 }

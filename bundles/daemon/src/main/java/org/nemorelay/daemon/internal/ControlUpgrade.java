@@ -40,7 +40,8 @@ final class ControlUpgrade {
     }
 
     void handle(Request request, Response response, Callback callback, Role role, ControlPlane plane) {
-        if (!admission.admit(peer(request), clock.monotonicMs())) {
+        InetAddress client = client(request);
+        if (!admission.admit(client, clock.monotonicMs())) {
             Answers.error(response, callback, 429, "authentication challenge rate limit exceeded", RETRY_AFTER_WINDOW);
             return;
         }
@@ -57,7 +58,7 @@ final class ControlUpgrade {
         boolean upgraded = mappings.upgrade(
                 (upgradeRequest, upgradeResponse, upgradeCallback) -> {
                     upgradeResponse.setExtensions(List.of());
-                    return new ControlSocket(role, plane);
+                    return new ControlSocket(role, client, plane);
                 },
                 request,
                 response,
@@ -82,7 +83,7 @@ final class ControlUpgrade {
         return headers.contains(HttpHeader.SEC_WEBSOCKET_KEY) ? "" : "`Sec-WebSocket-Key` header missing";
     }
 
-    private InetAddress peer(Request request) {
+    private InetAddress client(Request request) {
         InetAddress connected =
                 request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress address
                         ? address.getAddress()

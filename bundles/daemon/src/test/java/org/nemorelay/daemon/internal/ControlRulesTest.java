@@ -212,6 +212,26 @@ class ControlRulesTest {
         }
     }
 
+    /** The proxy is on loopback and its client is not: that one may vanish without a word. */
+    @Test
+    @Tag("long")
+    void aPeerBehindATrustedProxyIsAskedWhetherItIsThere() throws Exception {
+        daemon.close();
+        daemon = new TestDaemon().with("trusted_proxies", "127.0.0.1").start();
+        try (FramePeer local = FramePeer.mcp(daemon).registered();
+                FramePeer proxied = FramePeer.behindProxy(daemon, "192.0.2.7").registered()) {
+            // Acknowledges what it was told.
+            assertEquals(
+                    RawControl.Event.Kind.NOTHING, local.socket.reply(1_000).kind());
+            assertEquals(
+                    RawControl.Event.Kind.PING, proxied.socket.reply(40_000).kind());
+            assertEquals(
+                    RawControl.Event.Kind.CLOSED, proxied.socket.reply(15_000).kind(), "without a pong");
+            assertEquals(
+                    RawControl.Event.Kind.NOTHING, local.socket.reply(1_000).kind());
+        }
+    }
+
     private static String ownAddress() throws IOException {
         try (DatagramSocket socket = new DatagramSocket()) {
             socket.connect(new InetSocketAddress("192.0.2.1", 9));

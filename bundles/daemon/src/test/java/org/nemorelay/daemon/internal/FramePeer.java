@@ -48,14 +48,24 @@ final class FramePeer implements AutoCloseable {
     private final TestDaemon daemon;
 
     FramePeer(TestDaemon daemon, boolean isWorker, SigningKey key, String from) throws IOException {
+        this(daemon, isWorker, key, from, "");
+    }
+
+    private FramePeer(TestDaemon daemon, boolean isWorker, SigningKey key, String from, String header)
+            throws IOException {
         this.daemon = daemon;
         this.isWorker = isWorker;
         this.key = key;
-        this.socket = new RawControl(daemon.port(), isWorker ? ControlPaths.WORKER : ControlPaths.MCP, from);
+        this.socket = new RawControl(daemon.port(), isWorker ? ControlPaths.WORKER : ControlPaths.MCP, from, header);
     }
 
     static FramePeer mcp(TestDaemon daemon) throws IOException {
         return new FramePeer(daemon, false, newKey(), "127.0.0.1");
+    }
+
+    /** One that reaches the daemon through a proxy on its machine. */
+    static FramePeer behindProxy(TestDaemon daemon, String client) throws IOException {
+        return new FramePeer(daemon, false, newKey(), "127.0.0.1", "x-forwarded-for: " + client);
     }
 
     static FramePeer worker(TestDaemon daemon, SigningKey key) throws IOException {

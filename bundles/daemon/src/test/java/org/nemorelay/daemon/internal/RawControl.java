@@ -26,10 +26,11 @@ final class RawControl implements AutoCloseable {
     private final DataInputStream in;
     private boolean over;
 
-    /** What came: one text frame, a pong, nothing in time, or the end. */
+    /** What came: one text frame, a ping or pong, nothing in time, or the end. */
     record Event(Kind kind, String text) {
         enum Kind {
             TEXT,
+            PING,
             PONG,
             NOTHING,
             CLOSED
@@ -37,11 +38,17 @@ final class RawControl implements AutoCloseable {
     }
 
     RawControl(int port, String path, String from) throws IOException {
+        this(port, path, from, "");
+    }
+
+    /** @param header one more line of the head, or none */
+    RawControl(int port, String path, String from, String header) throws IOException {
         socket.bind(new InetSocketAddress(InetAddress.getByName(from), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port));
         socket.setTcpNoDelay(true);
         in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-        write(("GET " + path + HEAD).getBytes(StandardCharsets.ISO_8859_1));
+        write(("GET " + path + (header.isEmpty() ? HEAD : HEAD.replaceFirst("\r\n", "\r\n" + header + "\r\n")))
+                .getBytes(StandardCharsets.ISO_8859_1));
         socket.setSoTimeout(20_000);
         StringBuilder head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {
@@ -100,6 +107,7 @@ final class RawControl implements AutoCloseable {
             byte[] payload = in.readNBytes((int) size);
             return switch (first & 15) {
                 case TEXT -> new Event(Event.Kind.TEXT, new String(payload, StandardCharsets.UTF_8));
+                case PING -> new Event(Event.Kind.PING, "");
                 case PONG -> new Event(Event.Kind.PONG, "");
                 default -> end();
             };

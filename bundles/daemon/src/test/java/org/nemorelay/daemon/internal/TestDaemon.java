@@ -100,6 +100,11 @@ final class TestDaemon implements AutoCloseable {
         return server.url().orElseThrow(() -> new AssertionError("the daemon did not start: " + failures));
     }
 
+    /** When a registration has taken too long. */
+    private static long soon() {
+        return System.nanoTime() + DEADLINE_MS * 1_000_000;
+    }
+
     /** A machine user with a key and pins. */
     User user(String name) {
         return new User(name);
@@ -172,7 +177,7 @@ final class TestDaemon implements AutoCloseable {
 
         void register(RouteToken token) {
             McpRegistration registration =
-                    client.registerMcp(token, new NetworkHint("127.0.0.1", OptionalInt.empty()), this);
+                    client.registerMcp(token, new NetworkHint("127.0.0.1", OptionalInt.empty()), this, soon());
             session = registration.session();
             first = registration.directive();
         }
@@ -225,12 +230,13 @@ final class TestDaemon implements AutoCloseable {
         }
 
         Worker register(LaunchGrant grant) {
-            registration = client.registerWorker(data.url(), grant, Optional.empty(), this);
+            registration = client.registerWorker(data.url(), grant, Optional.empty(), this, soon());
             return this;
         }
 
         Worker recover() {
-            registration = client.recoverWorker(data.url(), Optional.empty(), registration.generationGrant(), this);
+            registration =
+                    client.recoverWorker(data.url(), Optional.empty(), registration.generationGrant(), this, soon());
             return this;
         }
 

@@ -69,14 +69,14 @@ final class InstalledWorker implements WorkerStarter {
             input.write(Json.write(grant.json()).getBytes(StandardCharsets.UTF_8));
             input.flush();
         } catch (IOException e) {
-            process.destroy();
+            process.destroyForcibly();
             throw new StartFailure(
                     ActivationFailure.GRANT_WRITE_FAILED, "the worker did not take its grant: " + e.getMessage());
         }
         try {
             input.close();
         } catch (IOException e) {
-            process.destroy();
+            process.destroyForcibly();
             throw new StartFailure(
                     ActivationFailure.PIPE_CLOSE_FAILED, "the worker's input cannot be closed: " + e.getMessage());
         }

@@ -2,7 +2,6 @@ package org.nemorelay.mcp.internal;
 
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.nemorelay.control.ControlClient;
@@ -43,6 +42,11 @@ final class Routing implements Runnable {
 
     private static final long CANCEL_ON_EXIT_MS = 400;
     private static final long RELEASE_ON_EXIT_MS = 600;
+
+    /** How long a worker that nobody wants may take to end by itself, while the session lasts and on the way out. */
+    private static final long END_MS = 2_000;
+
+    private static final long END_ON_EXIT_MS = 250;
 
     /** Hears how the route stands. */
     interface Host {
@@ -142,15 +146,19 @@ final class Routing implements Runnable {
             return;
         }
         Launch pending = takeLaunch();
+        boolean unwanted = pending != null && unwanted(current, pending, CANCEL_ON_EXIT_MS);
+        if (unwanted) {
+            pending.process.destroy();
+        }
         try {
-            if (pending != null) {
-                settle(current, pending, CANCEL_ON_EXIT_MS);
-            }
             current.request(new SessionPayload.Release(), RELEASE_ON_EXIT_MS);
         } catch (RelayException e) {
             // the daemon notices by itself that this session is gone
         }
         current.close();
+        if (unwanted) {
+            end(pending.process, END_ON_EXIT_MS);
+        }
     }
 
     private void follow(Directive first) throws InterruptedException {
@@ -199,14 +207,14 @@ final class Routing implements Runnable {
         return registration.directive();
     }
 
-    private final class Attempt implements Callable<McpRegistration> {
+    private final class Attempt implements RetryPolicy.Attempt<McpRegistration> {
         @Override
-        public McpRegistration call() {
+        public McpRegistration before(long deadlineNanos) {
             if (stopping) {
                 throw new RelayException(FailureKind.INVALID_ARGUMENT, "this process is ending");
             }
             listener = new Listener();
-            return client.registerMcp(credential, NetworkHint.of(daemon, environment), listener);
+            return client.registerMcp(credential, NetworkHint.of(daemon, environment), listener, deadlineNanos);
         }
     }
 
@@ -303,8 +311,8 @@ final class Routing implements Runnable {
 
     private void leaveLaunch() {
         Launch left = takeLaunch();
-        if (left != null) {
-            settle(session, left, ControlSession.REQUEST_TIMEOUT_MS);
+        if (left != null && unwanted(session, left, ControlSession.REQUEST_TIMEOUT_MS)) {
+            end(left.process, END_MS);
         }
     }
 
@@ -314,23 +322,31 @@ final class Routing implements Runnable {
         return taken;
     }
 
-    /** Leaves a launch: a published worker stays, one that the daemon does not want is ended, without an answer nothing is done. */
-    private void settle(ControlSession current, Launch left, long timeoutMs) {
+    /** Whether a launch that is left has to be ended: not a published worker, and not one of which nobody can tell. */
+    private static boolean unwanted(ControlSession current, Launch left, long timeoutMs) {
         if (!current.daemon().offers(Capabilities.ACTIVATION_CANCEL)) {
-            return;
+            return false;
         }
         SessionPayload cancel = new SessionPayload.CancelActivation(left.activationId);
         try {
-            if (current.request(cancel, timeoutMs) instanceof ReplyBody.ActivationCancelled cancelled
-                    && cancelled.outcome() == CancelOutcome.PUBLISHED) {
-                return;
-            }
+            return !(current.request(cancel, timeoutMs) instanceof ReplyBody.ActivationCancelled cancelled
+                    && cancelled.outcome() == CancelOutcome.PUBLISHED);
         } catch (RelayException e) {
-            if (e.kind() == FailureKind.TIMEOUT || e.kind() == FailureKind.UNAVAILABLE) {
-                return;
-            }
+            return e.kind() != FailureKind.TIMEOUT && e.kind() != FailureKind.UNAVAILABLE;
         }
-        left.process.destroy();
+    }
+
+    /** Ends a worker that nobody wants and nobody else would end, whatever it makes of being asked. */
+    private static void end(Process process, long patienceMs) {
+        process.destroy();
+        try {
+            if (!process.waitFor(patienceMs, TimeUnit.MILLISECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void serve() {

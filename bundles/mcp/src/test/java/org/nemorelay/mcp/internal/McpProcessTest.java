@@ -205,6 +205,24 @@ class McpProcessTest {
         }
     }
 
+    /** The one that hangs, or has its own idea of SIGTERM. */
+    @Test
+    void aWorkerThatHeedsNothingIsKilledWithItsLaunch() throws Exception {
+        Harness.worker(home(), "trap '' TERM\nexec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1);
+            daemon.push(launch("a2"));
+            await("the second worker", () -> harness.startedWorkers() == 2);
+            assertEquals(1, harness.aliveWorkers(), "the first had ended before");
+            long before = System.nanoTime();
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            assertTrue(System.nanoTime() - before < 2_000_000_000L);
+            await("no worker", () -> harness.aliveWorkers() == 0);
+        }
+    }
+
     @Test
     void anEndDuringALaunchCancelsIt() throws Exception {
         Harness.worker(home(), "exec sleep 60");

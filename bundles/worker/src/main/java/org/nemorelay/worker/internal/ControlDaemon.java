@@ -2,6 +2,7 @@ package org.nemorelay.worker.internal;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.nemorelay.control.ControlClient;
 import org.nemorelay.control.ControlListener;
 import org.nemorelay.control.WorkerRegistration;
@@ -14,9 +15,6 @@ import org.nemorelay.protocol.control.SessionPayload;
 
 /** {@link Daemon} over the control socket. For the worker's thread. */
 final class ControlDaemon implements Daemon {
-    /** The daemon probes and has its state on disk before it answers, and a start has no deadline: a slow disk is no failure. */
-    private static final long READY_MS = 30_000;
-
     private final ControlClient client;
     private final Optional<String> tlsRoot;
     private Optional<GenerationGrant> generation = Optional.empty();
@@ -33,13 +31,13 @@ final class ControlDaemon implements Daemon {
     }
 
     @Override
-    public Link register(String endpoint, LaunchGrant grant, ControlListener listener) {
-        return linked(client.registerWorker(endpoint, grant, tlsRoot, listener));
+    public Link register(String endpoint, LaunchGrant grant, ControlListener listener, long deadlineNanos) {
+        return linked(client.registerWorker(endpoint, grant, tlsRoot, listener, deadlineNanos));
     }
 
     @Override
-    public Link recover(String endpoint, ControlListener listener) {
-        return linked(client.recoverWorker(endpoint, tlsRoot, generation.orElseThrow(), listener));
+    public Link recover(String endpoint, ControlListener listener, long deadlineNanos) {
+        return linked(client.recoverWorker(endpoint, tlsRoot, generation.orElseThrow(), listener, deadlineNanos));
     }
 
     private Link linked(WorkerRegistration registration) {
@@ -54,8 +52,9 @@ final class ControlDaemon implements Daemon {
         }
 
         @Override
-        public void ready() {
-            registration.session().request(new SessionPayload.Ready(workerId), READY_MS);
+        public void ready(long deadlineNanos) {
+            long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+            registration.session().request(new SessionPayload.Ready(workerId), millis);
         }
 
         @Override

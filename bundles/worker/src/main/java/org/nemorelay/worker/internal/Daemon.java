@@ -7,16 +7,19 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
 
-/** The daemon as a worker's life needs it. Calls wait for the daemon, 5 s at most, and fail as {@link RelayException}s. */
+/**
+ * The daemon as a worker's life needs it. Calls wait for the daemon, until the deadline ({@link System#nanoTime()}) where
+ * they have one, and fail as {@link RelayException}s.
+ */
 interface Daemon {
     /** This worker's id, one for its whole life. */
     String workerId();
 
     /** The first registration, with the grant. */
-    Link register(String endpoint, LaunchGrant grant, ControlListener listener);
+    Link register(String endpoint, LaunchGrant grant, ControlListener listener, long deadlineNanos);
 
     /** A registration after a lost connection; there has been one before. */
-    Link recover(String endpoint, ControlListener listener);
+    Link recover(String endpoint, ControlListener listener, long deadlineNanos);
 
     /** One control connection. */
     interface Link extends AutoCloseable {
@@ -24,7 +27,7 @@ interface Daemon {
         Secret dataToken();
 
         /** Has the daemon probe and publish this worker. */
-        void ready();
+        void ready(long deadlineNanos);
 
         /** Tells about the plugins, if the daemon cares to hear it. */
         void report(List<PluginReport> plugins);

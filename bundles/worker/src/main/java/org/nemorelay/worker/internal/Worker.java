@@ -26,6 +26,9 @@ import org.nemorelay.telemetry.ProcessControl;
 final class Worker implements Runnable {
     static final String TARGET = "nemo_relay.daemon.worker";
 
+    /** The daemon probes and has its state on disk before it answers, and a start has no deadline: a slow disk is no failure. */
+    private static final long READY_MS = 30_000;
+
     /** How long observers may take to finish their records. */
     private static final long OBSERVERS_MS = 5_000;
 
@@ -143,11 +146,11 @@ final class Worker implements Runnable {
 
     private void live(HttpListener listener) throws InterruptedException {
         registered(RetryPolicy.worker(
-                RetryPolicy.deadline(), () -> daemon.register(endpoint, grant, new Control(++sessions))));
+                RetryPolicy.deadline(), limit -> daemon.register(endpoint, grant, new Control(++sessions), limit)));
         awaitPlugins();
         if (!endingAsked()) {
             surroundings.observe();
-            publish();
+            publish(inFuture(READY_MS));
             process.ready();
             log.log(
                     EventLog.Level.INFO,
@@ -261,9 +264,9 @@ final class Worker implements Runnable {
                 "Control connection to the daemon was lost; recovering");
         try {
             // A daemon that restarts refuses until the user's MCP process is back, so only its silence is final.
-            RetryPolicy.mcp(deadline, () -> {
-                registered(daemon.recover(endpoint, new Control(++sessions)));
-                publish();
+            RetryPolicy.mcp(deadline, limit -> {
+                registered(daemon.recover(endpoint, new Control(++sessions), limit));
+                publish(deadline);
                 return true;
             });
         } catch (RelayException e) {
@@ -286,8 +289,8 @@ final class Worker implements Runnable {
     }
 
     /** The daemon probes, which opens admission, before it replies. */
-    private void publish() {
-        link.orElseThrow().ready();
+    private void publish(long deadlineNanos) {
+        link.orElseThrow().ready(deadlineNanos);
         report();
     }
 

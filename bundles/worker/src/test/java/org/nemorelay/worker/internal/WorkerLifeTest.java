@@ -231,13 +231,13 @@ final class WorkerLifeTest {
         }
 
         @Override
-        public Link register(String endpoint, LaunchGrant grant, ControlListener listener) {
+        public Link register(String endpoint, LaunchGrant grant, ControlListener listener, long deadline) {
             acts.add("register " + endpoint);
             return link(listener);
         }
 
         @Override
-        public Link recover(String endpoint, ControlListener listener) {
+        public Link recover(String endpoint, ControlListener listener, long deadline) {
             if (refusals-- > 0) {
                 listener.disconnected();
                 throw new RelayException(FailureKind.CONFLICT, "not yet");
@@ -255,7 +255,7 @@ final class WorkerLifeTest {
                 }
 
                 @Override
-                public void ready() {
+                public void ready(long deadline) {
                     acts.add("ready");
                     HttpFields.Mutable fields = HttpFields.build().add("x-nemo-relay-worker-token", "token " + number);
                     assertTrue(admission.authentic(fields) && admission.probe(fields));
