@@ -8,7 +8,7 @@ import java.util.Locale;
  * @param kind empty for a file that could not be read so far
  * @param version the bundle's; empty where unknown
  * @param file the bundle's file; empty for a kind that none provides
- * @param reason why it is quarantined, else empty
+ * @param reason why it is quarantined or failing, or why a newer one of it does not run; else empty
  */
 public record PluginStatus(String kind, String version, State state, String file, String reason) {
     /** What becomes of a plugin. */
@@ -17,6 +17,8 @@ public record PluginStatus(String kind, String version, State state, String file
         STARTING,
         /** Planned, and running. */
         ACTIVE,
+        /** Running, and failing at what it is given, for the reason with which that began. */
+        FAILING,
         /** In a plugin folder, named by no component. */
         IDLE,
         /** Not running, for the reason given. */

@@ -29,18 +29,22 @@ final class PluginReports {
 
     void said(ControlSession.Worker worker, List<PluginReport> plugins) {
         for (PluginReport plugin : plugins) {
-            if (plugin.state().equals("quarantined") && !worker.plugins.contains(plugin)) {
-                log.log(
-                        Level.WARN,
-                        TransitionLog.TARGET,
-                        "worker_plugin_quarantined",
-                        plugin.reason(),
-                        "fingerprint",
-                        worker.fingerprint,
-                        "worker_id",
-                        worker.id,
-                        "plugin",
-                        plugin.kind());
+            if (!worker.plugins.contains(plugin)) {
+                switch (plugin.state()) {
+                    case "quarantined" -> log(worker, plugin, Level.WARN, "worker_plugin_quarantined", plugin.reason());
+                    case "failing" -> log(worker, plugin, Level.WARN, "worker_plugin_failing", plugin.reason());
+                    case "active" -> {
+                        if (worker.plugins.stream().anyMatch(before -> recovers(before, plugin))) {
+                            log(
+                                    worker,
+                                    plugin,
+                                    Level.INFO,
+                                    "worker_plugin_recovered",
+                                    "plugin " + plugin.kind() + " works again");
+                        }
+                    }
+                    default -> {}
+                }
             }
         }
         worker.plugins = plugins;
@@ -51,6 +55,24 @@ final class PluginReports {
         } else {
             unpublished.put(worker.fingerprint, new Unpublished(worker.id, plugins));
         }
+    }
+
+    private static boolean recovers(PluginReport before, PluginReport now) {
+        return before.state().equals("failing") && before.kind().equals(now.kind());
+    }
+
+    private void log(ControlSession.Worker worker, PluginReport plugin, Level level, String event, String message) {
+        log.log(
+                level,
+                TransitionLog.TARGET,
+                event,
+                message,
+                "fingerprint",
+                worker.fingerprint,
+                "worker_id",
+                worker.id,
+                "plugin",
+                plugin.kind());
     }
 
     /** By worker. */

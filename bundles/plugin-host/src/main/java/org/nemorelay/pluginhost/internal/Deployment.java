@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.nemorelay.config.PluginPlan;
@@ -66,6 +67,7 @@ final class Deployment {
     private final ConfigurationAdmin admin;
     private final ComponentStates components;
     private final Predicate<Bundle> serves;
+    private final BiFunction<Bundle, String, String> failing;
     private final Function<Set<Bundle>, CompletableFuture<Void>> show;
     private final Runnable statusChanged;
     private final Limits limits;
@@ -107,6 +109,7 @@ final class Deployment {
     private record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
 
     /** @param serves whether all services of a bundle are in use
+     * @param failing why a kind of a bundle fails at what it is given; empty while it does not
      * @param show makes the services of these bundles the snapshot; completes when no request uses an earlier one */
     Deployment(
             BundleContext context,
@@ -114,6 +117,7 @@ final class Deployment {
             ConfigurationAdmin admin,
             ComponentStates components,
             Predicate<Bundle> serves,
+            BiFunction<Bundle, String, String> failing,
             Function<Set<Bundle>, CompletableFuture<Void>> show,
             Runnable statusChanged,
             Limits limits,
@@ -123,6 +127,7 @@ final class Deployment {
         this.admin = admin;
         this.components = components;
         this.serves = serves;
+        this.failing = failing;
         this.show = show;
         this.statusChanged = statusChanged;
         this.limits = limits;
@@ -255,6 +260,7 @@ final class Deployment {
 
     /** What lies in the folders, once that or the plan has changed and neither has for a while. */
     private List<Entry> settled() throws InterruptedException {
+        lookAtRunning();
         List<Entry> last = files.look();
         PluginPlan lastPlan = newest();
         long since = System.nanoTime();
@@ -800,7 +806,7 @@ final class Deployment {
         }
     }
 
-    /** A plugin may end by itself, such as when another one goes that it refers to. */
+    /** A plugin may end by itself, such as when another one goes that it refers to, and it may begin or cease to fail. */
     private void lookAtRunning() {
         Map<String, String> now = new TreeMap<>();
         running.values()
@@ -813,9 +819,6 @@ final class Deployment {
                                         + "; what it decides about is refused until it is back");
                     }
                 }));
-        if (now.equals(ended)) {
-            return;
-        }
         now.forEach((kind, line) -> {
             if (!ended.containsKey(kind)) {
                 log.log(EventLog.Level.ERROR, PluginHostComponent.TARGET, "plugin_ended", line, "plugin", kind);
@@ -964,11 +967,7 @@ final class Deployment {
         running.values()
                 .forEach(generation -> generation.wanted().keySet().forEach(kind -> {
                     told.add(kind);
-                    put(
-                            all,
-                            ended.containsKey(kind)
-                                    ? status(kind, generation, State.QUARANTINED, ended.get(kind))
-                                    : status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, "")));
+                    put(all, describe(kind, generation));
                 }));
         starting.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
             told.add(kind);
@@ -1019,6 +1018,16 @@ final class Deployment {
             status = now;
             statusChanged.run();
         }
+    }
+
+    private PluginStatus describe(String kind, Generation generation) {
+        if (ended.containsKey(kind)) {
+            return status(kind, generation, State.QUARANTINED, ended.get(kind));
+        }
+        String failure = failing.apply(generation.bundle(), kind);
+        return failure.isEmpty()
+                ? status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, ""))
+                : status(kind, generation, State.FAILING, failure);
     }
 
     private static PluginStatus status(String kind, Generation generation, State state, String reason) {

@@ -34,6 +34,7 @@ public final class PluginCheckComponent implements PluginCheck {
                 configurations,
                 new ComponentStates(runtime),
                 bundle -> false,
+                (bundle, kind) -> "",
                 bundles -> CompletableFuture.completedFuture(null),
                 () -> {},
                 Deployment.Limits.DEFAULT,

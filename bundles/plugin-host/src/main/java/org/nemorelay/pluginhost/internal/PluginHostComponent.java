@@ -80,7 +80,8 @@ public final class PluginHostComponent implements PluginHost {
                 context,
                 log,
                 EventSubscriber.class,
-                (name, activation, started) -> new SubscriberThread(name, log, activation, started),
+                (name, activation, started) ->
+                        new SubscriberThread(name, log, activation, started, this::troubleChanged),
                 this::servicesChanged);
         this.policies = new PluginServices<>(
                 context,
@@ -95,6 +96,7 @@ public final class PluginHostComponent implements PluginHost {
                 configurations,
                 new ComponentStates(runtime),
                 bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),
+                sinks::trouble,
                 this::show,
                 this::statusChanged,
                 limits,
@@ -200,6 +202,10 @@ public final class PluginHostComponent implements PluginHost {
     private synchronized void servicesChanged() {
         snapshot = new Snapshot(
                 sinks.serving(shown::contains), policies.serving(shown::contains), stages.serving(shown::contains));
+        deployment.wake();
+    }
+
+    private void troubleChanged() {
         deployment.wake();
     }
 

@@ -42,6 +42,11 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
     interface Runner {
         /** Lets it finish for as long as {@code millis}, then interrupts it. Returns whether all its threads have ended. */
         boolean close(long millis) throws InterruptedException;
+
+        /** Why the service does not do what it is for, as one line; empty while it does. */
+        default String trouble() {
+            return "";
+        }
     }
 
     /** Starts the threads of a service, on which it is also activated. */
@@ -92,6 +97,17 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
         return services.entrySet().stream()
                 .allMatch(entry -> entry.getValue().isPresent()
                         || !bundle.equals(entry.getKey().getBundle()));
+    }
+
+    /** Why a plugin kind's services of a bundle do not do what they are for; empty while they do. */
+    String trouble(Bundle bundle, String kind) {
+        return tracker.getTracked().entrySet().stream()
+                .filter(entry -> bundle.equals(entry.getKey().getBundle())
+                        && kind.equals(entry.getKey().getProperty(PluginHostComponent.KIND_PROPERTY)))
+                .map(entry -> entry.getValue().trouble())
+                .filter(trouble -> !trouble.isEmpty())
+                .findFirst()
+                .orElse("");
     }
 
     @Override

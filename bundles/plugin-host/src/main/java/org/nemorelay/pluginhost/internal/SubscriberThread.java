@@ -15,7 +15,8 @@ import org.nemorelay.telemetry.EventLog;
 
 /**
  * One subscriber on a thread of its own: activation, events and flushes all run there, so a plugin that blocks holds up
- * nobody but itself. The queue is bounded by number and by size.
+ * nobody but itself. The queue is bounded by number and by size. A subscriber that fails is in trouble until it has taken
+ * an event again and then a flush: one that gathers what it gets may fail only there.
  */
 final class SubscriberThread implements EventSink, PluginServices.Runner {
     private static final int MAX_EVENTS = 1024;
@@ -23,14 +24,28 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     /** How long events gather once there is one, unless somebody waits: to wake for each costs more than most of them. */
     private static final long GATHER_MILLIS = 5;
 
+    /** How long after a failure it is looked for its end, for the first time and at last: a flush may take seconds. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long LOOK_MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private final String name;
     private final EventLog log;
+    private final Runnable troubleChanged;
     private final Thread thread;
     private final Deque<Work> queue = new ArrayDeque<>();
     private long characters;
     private long dropped;
     private boolean urgent;
     private boolean closed;
+
+    private volatile String trouble = "";
+
+    // Of the thread.
+    private boolean eventFailed;
+    private long failures;
+    private long pauseNanos = LOOK_NANOS;
+    private long lookNanos;
 
     private sealed interface Work {
         /** @param characters what the event holds on to */
@@ -44,6 +59,9 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
         record Taken(CompletableFuture<Void> done) implements Point {}
 
         record Flush(CompletableFuture<Void> done) implements Point {}
+
+        /** Is it still in trouble? */
+        record Look() implements Work {}
     }
 
     /**
@@ -52,14 +70,17 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
      * @param name what logs call the subscriber
      * @param activation gets the service, which may construct it and take any time; empty when there is none
      * @param started given this sink on the new thread when activation found a subscriber, else nothing
+     * @param troubleChanged told on the new thread when {@link #trouble} has changed
      */
     SubscriberThread(
             String name,
             EventLog log,
             Supplier<Optional<EventSubscriber>> activation,
-            Consumer<Optional<EventSink>> started) {
+            Consumer<Optional<EventSink>> started,
+            Runnable troubleChanged) {
         this.name = name;
         this.log = log;
+        this.troubleChanged = troubleChanged;
         this.thread = Thread.ofPlatform().name("plugin-" + name).daemon().unstarted(() -> {
             try {
                 Optional<EventSubscriber> subscriber = activation.get();
@@ -114,6 +135,11 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
         return add(new Work.Flush(new CompletableFuture<>()));
     }
 
+    @Override
+    public String trouble() {
+        return trouble;
+    }
+
     private synchronized CompletableFuture<Void> add(Work.Point point) {
         if (closed) {
             return CompletableFuture.completedFuture(null);
@@ -161,13 +187,17 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
             for (Optional<Work> work = next(); work.isPresent(); work = next()) {
                 switch (work.get()) {
                     case Work.Publish(Event event, long size) -> {
-                        attempt("onEvent", () -> subscriber.onEvent(event));
+                        eventFailed = !attempt("onEvent", () -> subscriber.onEvent(event));
+                        if (looking() && System.nanoTime() - lookNanos >= 0) {
+                            flush(subscriber);
+                        }
                     }
                     case Work.Taken(CompletableFuture<Void> done) -> done.complete(null);
                     case Work.Flush(CompletableFuture<Void> done) -> {
-                        attempt("flush", subscriber::flush);
+                        flush(subscriber);
                         done.complete(null);
                     }
+                    case Work.Look() -> flush(subscriber);
                 }
             }
         } catch (InterruptedException e) {
@@ -182,7 +212,15 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
                 if (closed) {
                     return Optional.empty();
                 }
-                wait();
+                if (!looking()) {
+                    wait();
+                    continue;
+                }
+                long left = lookNanos - System.nanoTime();
+                if (left <= 0) {
+                    return Optional.of(new Work.Look());
+                }
+                wait(left / 1_000_000, (int) (left % 1_000_000));
             }
             gather();
         }
@@ -216,20 +254,56 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
         void run() throws Exception;
     }
 
-    private void attempt(String method, Call call) throws InterruptedException {
+    /** Returns whether it succeeded. */
+    private boolean attempt(String method, Call call) throws InterruptedException {
         try {
             call.run();
+            return true;
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
+            failed(method + ": " + (e.getMessage() == null ? e.getClass().getName() : e.getMessage()));
+            return false;
+        }
+    }
+
+    private boolean looking() {
+        return !trouble.isEmpty() && !eventFailed;
+    }
+
+    private void flush(EventSubscriber subscriber) throws InterruptedException {
+        if (!attempt("flush", subscriber::flush)) {
+            pauseNanos = Math.min(2 * pauseNanos, LOOK_MAX_NANOS);
+        } else if (looking()) {
+            trouble = "";
             log.log(
-                    EventLog.Level.ERROR,
+                    EventLog.Level.INFO,
                     PluginHostComponent.TARGET,
-                    "plugin_failed",
-                    "plugin " + name + " failed in " + method + ": "
-                            + (e.getMessage() == null ? e.getClass().getName() : e.getMessage()),
+                    "plugin_recovered",
+                    "plugin " + name + " takes events again, after " + failures + " failures",
                     "plugin",
                     name);
+            failures = 0;
+            pauseNanos = LOOK_NANOS;
+            troubleChanged.run();
+        }
+    }
+
+    private void failed(String what) {
+        boolean first = trouble.isEmpty();
+        String line = "plugin " + name + " failed in " + what;
+        log.log(
+                first ? EventLog.Level.ERROR : EventLog.Level.DEBUG,
+                PluginHostComponent.TARGET,
+                "plugin_failed",
+                line,
+                "plugin",
+                name);
+        failures++;
+        lookNanos = System.nanoTime() + pauseNanos;
+        if (first) {
+            trouble = line;
+            troubleChanged.run();
         }
     }
 

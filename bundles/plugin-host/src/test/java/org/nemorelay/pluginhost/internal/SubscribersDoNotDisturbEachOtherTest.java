@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nemorelay.plugin.api.Event;
@@ -63,6 +65,55 @@ class SubscribersDoNotDisturbEachOtherTest {
     }
 
     @Test
+    void itIsInTroubleFromTheFirstFailureUntilAnEventAndAFlushSucceed() throws Exception {
+        AtomicBoolean eventsFail = new AtomicBoolean(true);
+        AtomicBoolean flushFails = new AtomicBoolean(true);
+        List<String> told = new CopyOnWriteArrayList<>();
+        CountDownLatch recovered = new CountDownLatch(2);
+        SubscriberThread[] self = new SubscriberThread[1];
+        EventSubscriber subscriber = new EventSubscriber() {
+            @Override
+            public void onEvent(Event event) throws IOException {
+                if (eventsFail.get()) {
+                    throw new IOException("disk full");
+                }
+            }
+
+            @Override
+            public void flush() throws IOException {
+                if (flushFails.get()) {
+                    throw new IOException("still in my hands");
+                }
+            }
+        };
+        self[0] = new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {
+            told.add(self[0].trouble());
+            recovered.countDown();
+        });
+        self[0].publish(PluginsAreBroughtUpTest.event("a"));
+        self[0].publish(PluginsAreBroughtUpTest.event("b"));
+        self[0].taken().get(30, TimeUnit.SECONDS);
+        assertEquals(List.of("plugin x failed in onEvent: disk full"), told);
+        flushFails.set(false);
+        self[0].flush().get(30, TimeUnit.SECONDS);
+        assertEquals("plugin x failed in onEvent: disk full", self[0].trouble(), "no event was taken since");
+        flushFails.set(true);
+        eventsFail.set(false);
+        self[0].publish(PluginsAreBroughtUpTest.event("c"));
+        self[0].flush().get(30, TimeUnit.SECONDS);
+        assertEquals("plugin x failed in onEvent: disk full", self[0].trouble(), "it says that it still has them");
+        flushFails.set(false);
+        assertTrue(recovered.await(30, TimeUnit.SECONDS), "it is looked for without another event");
+        assertEquals(List.of("plugin x failed in onEvent: disk full", ""), told);
+        assertEquals(
+                1,
+                log.stream()
+                        .filter(line -> line.startsWith("plugin x takes events again"))
+                        .count());
+        assertTrue(self[0].close(1000));
+    }
+
+    @Test
     void oneThatBlocksIsLeftBehindInTime() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
         CountDownLatch entered = new CountDownLatch(1);
@@ -89,7 +140,7 @@ class SubscribersDoNotDisturbEachOtherTest {
                 receiver.receive(event);
             }
         };
-        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {});
+        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {});
     }
 
     private interface Receiver {

@@ -4,7 +4,8 @@ import org.osgi.annotation.versioning.ConsumerType;
 
 /**
  * Receives every event of the worker, in order (plugins.md 4.1, "subscriber"). A subscriber cannot change an event, a
- * request or an answer, and what it throws concerns nobody else: it is logged and the next event follows.
+ * request or an answer, and what it throws concerns nobody else: the next event follows. Its failures are logged once and
+ * make the plugin {@code failing} in the administrator's lists, until an event was taken and a flush succeeded.
  *
  * <p>Threading: one thread per subscriber, off the request path. Both methods are called from that thread only, one call
  * at a time. A subscriber that is slower than the events lets its own bounded queue fill up; events that find it full are
@@ -17,7 +18,8 @@ public interface EventSubscriber {
 
     /**
      * Puts everything received so far where it belongs. Called before the worker ends and when somebody needs the
-     * records now; a failure that {@link #onEvent} kept to itself is thrown here.
+     * records now, and after a failure, to see whether it lasts; a failure that {@link #onEvent} kept to itself is thrown
+     * here.
      */
     default void flush() throws Exception {}
 }

@@ -10,18 +10,21 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.plugin.api.Event;
 
 /**
  * A file of ATOF lines. Each event is one write, so that a reader of the file, or another worker that appends to it,
- * meets whole lines. The first failure ends the file; later events pass it by. Not safe for several threads.
+ * meets whole lines. An event that cannot be written is lost; the next one is tried again. Not safe for several threads.
  */
 final class AtofFile implements Sink {
     private final Path path;
     private final FileChannel channel;
+    /** Of the last event, when that was not written. */
     private IOException failure;
+
+    /** The file ends within a line. */
+    private boolean half;
 
     private AtofFile(Path path, FileChannel channel) {
         this.path = path;
@@ -47,24 +50,18 @@ final class AtofFile implements Sink {
         return path;
     }
 
-    /** Why the file takes no more events. */
-    @Override
-    public Optional<IOException> failure() {
-        return Optional.ofNullable(failure);
-    }
-
     @Override
     public void write(Event event) throws IOException {
-        if (failure != null) {
-            return;
-        }
-        ByteBuffer line = ByteBuffer.wrap((event.toJsonLine() + "\n").getBytes(StandardCharsets.UTF_8));
+        ByteBuffer line =
+                ByteBuffer.wrap(((half ? "\n" : "") + event.toJsonLine() + "\n").getBytes(StandardCharsets.UTF_8));
         try {
             while (line.hasRemaining()) {
                 channel.write(line);
             }
+            half = false;
+            failure = null;
         } catch (IOException e) {
-            failure = new IOException(reason("no more events go to", path, e), e);
+            failure = new IOException(reason("events do not reach", path, e), e);
             takeBack(line.position());
             throw failure;
         }
@@ -75,7 +72,15 @@ final class AtofFile implements Sink {
         try {
             channel.truncate(channel.size() - written);
         } catch (IOException e) {
+            half |= written > 0;
             failure.addSuppressed(e);
+        }
+    }
+
+    @Override
+    public void flush() throws IOException {
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -84,7 +89,7 @@ final class AtofFile implements Sink {
         try {
             channel.close();
         } catch (IOException e) {
-            failure = e;
+            // Every line was written at once, and what failed then was told then.
         }
     }
 

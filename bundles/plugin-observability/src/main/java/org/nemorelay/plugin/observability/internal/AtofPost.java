@@ -27,8 +27,10 @@ final class AtofPost implements Sink {
 
     // Guarded by this.
     private final Deque<String> waiting = new ArrayDeque<>();
-    private Optional<IOException> failure = Optional.empty();
     private long lost;
+    private long told;
+    private boolean losing;
+    private String cause = "";
     private boolean sending;
     private boolean closed;
 
@@ -45,15 +47,21 @@ final class AtofPost implements Sink {
     @Override
     public synchronized void write(Event event) throws IOException {
         if (waiting.size() >= MAX_WAITING) {
-            lost(new IOException(target + " is slower than the events"));
-            return;
+            lost(target + " is slower than the events");
+        } else {
+            waiting.add(names.line(event) + "\n");
+            notifyAll();
         }
-        waiting.add(names.line(event) + "\n");
-        notifyAll();
+        tell();
     }
 
     @Override
-    public synchronized void flush() throws InterruptedException {
+    public synchronized void flush() throws IOException, InterruptedException {
+        settle();
+        tell();
+    }
+
+    private void settle() throws InterruptedException {
         long deadline = System.nanoTime() + FLUSH_NANOS;
         while (!waiting.isEmpty() || sending) {
             long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
@@ -64,10 +72,11 @@ final class AtofPost implements Sink {
         }
     }
 
-    @Override
-    public synchronized Optional<IOException> failure() {
-        return failure.map(
-                cause -> new IOException(lost + " events did not reach " + target + ": " + cause.getMessage()));
+    private void tell() throws IOException {
+        if (losing || lost > told) {
+            told = lost;
+            throw new IOException(lost + " events did not reach " + target + ": " + cause);
+        }
     }
 
     @Override
@@ -91,10 +100,10 @@ final class AtofPost implements Sink {
             for (Optional<String> line = next(); line.isPresent(); line = next()) {
                 try {
                     post(line.get());
+                    taken();
                 } catch (IOException | IllegalArgumentException e) {
                     synchronized (this) {
-                        lost(new IOException(
-                                e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()));
+                        lost(e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
                     }
                 }
             }
@@ -128,8 +137,13 @@ final class AtofPost implements Sink {
         return Optional.of(waiting.remove());
     }
 
-    private void lost(IOException cause) {
+    private synchronized void taken() {
+        losing = false;
+    }
+
+    private void lost(String why) {
         lost++;
-        failure = Optional.of(cause);
+        losing = true;
+        cause = why;
     }
 }

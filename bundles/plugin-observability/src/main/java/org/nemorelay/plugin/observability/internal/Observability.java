@@ -1,6 +1,8 @@
 package org.nemorelay.plugin.observability.internal;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -42,26 +44,28 @@ public final class Observability implements EventSubscriber {
     }
 
     @Override
-    public void onEvent(Event event) throws IOException {
-        IOException failure = null;
-        for (Sink sink : sinks) {
-            try {
-                sink.write(event);
-            } catch (IOException e) {
-                failure = first(failure, e);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+    public void onEvent(Event event) throws IOException, InterruptedException {
+        each(sink -> sink.write(event));
     }
 
     @Override
     public void flush() throws IOException, InterruptedException {
+        each(Sink::flush);
+    }
+
+    private interface Step {
+        void take(Sink sink) throws IOException, InterruptedException;
+    }
+
+    /** One after the other; the first failure is told when all have had their turn. */
+    private void each(Step step) throws IOException, InterruptedException {
         IOException failure = null;
         for (Sink sink : sinks) {
-            sink.flush();
-            failure = first(failure, sink.failure().orElse(null));
+            try {
+                step.take(sink);
+            } catch (IOException e) {
+                failure = failure == null ? e : failure;
+            }
         }
         if (failure != null) {
             throw failure;
@@ -172,10 +176,18 @@ public final class Observability implements EventSubscriber {
 
     /** One configuration serves the workers of all users, and a file belongs to one of them. */
     private static String ofUser(String text) {
-        return text.replace("{user}", System.getProperty("user.name"));
+        return text.contains("{user}") ? text.replace("{user}", user(System.getProperty("user.name"))) : text;
     }
 
-    private static IOException first(IOException one, IOException other) {
-        return one == null ? other : one;
+    /** The account's name; its number where it has none, which the platform writes as a question mark. */
+    static String user(String name) {
+        if (!name.isEmpty() && !name.equals("?")) {
+            return name;
+        }
+        try {
+            return Files.getAttribute(Path.of("/proc/self"), "unix:uid").toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot tell which user this is: " + e.getMessage(), e);
+        }
     }
 }

@@ -1,19 +1,15 @@
 package org.nemorelay.plugin.observability.internal;
 
 import java.io.IOException;
-import java.util.Optional;
 import org.nemorelay.plugin.api.Event;
 
 /** Where events go. Called from the subscriber's thread only. */
 interface Sink {
-    /** One event; throws for the event at which a sink fails for good, and for no later one. */
+    /** One event. Throws when it, or earlier ones of which that was not told, did not reach their place. */
     void write(Event event) throws IOException;
 
-    /** Lets everything that was written reach its place, for a few seconds at most. */
-    default void flush() throws InterruptedException {}
-
-    /** Why events have not reached their place since the sink was opened. */
-    Optional<IOException> failure();
+    /** Lets everything that was written reach its place, for a few seconds at most. Throws like {@link #write}. */
+    void flush() throws IOException, InterruptedException;
 
     void close();
 }

@@ -59,6 +59,7 @@ final class Traces implements Sink {
     private final Counting exporter;
     private final SdkTracerProvider provider;
     private final Tracer tracer;
+    private long told;
     private final Map<String, Span> open = new LinkedHashMap<>();
     /** Of scopes that are over: others may still name them as their parent. */
     private final Map<String, SpanContext> known = new LinkedHashMap<>() {
@@ -153,12 +154,13 @@ final class Traces implements Sink {
     // ---- events
 
     @Override
-    public void write(Event event) {
+    public void write(Event event) throws IOException {
         switch (event.kind()) {
             case SCOPE_START -> start(event);
             case SCOPE_END -> end(event);
             case MARK -> mark(event);
         }
+        tell();
     }
 
     private void start(Event event) {
@@ -258,15 +260,17 @@ final class Traces implements Sink {
     }
 
     @Override
-    public void flush() {
+    public void flush() throws IOException {
         provider.forceFlush().join(FLUSH_SECONDS, TimeUnit.SECONDS);
+        tell();
     }
 
-    @Override
-    public Optional<IOException> failure() {
-        return exporter.failed() == 0
-                ? Optional.empty()
-                : Optional.of(new IOException(exporter.failed() + " spans did not reach " + target + exporter.why()));
+    private void tell() throws IOException {
+        long failed = exporter.failed();
+        if (exporter.failing() || failed > told) {
+            told = failed;
+            throw new IOException(failed + " spans did not reach " + target + exporter.why());
+        }
     }
 
     @Override
@@ -280,6 +284,7 @@ final class Traces implements Sink {
         private final SpanExporter exporter;
         private final AtomicLong failed = new AtomicLong();
         private final AtomicReference<String> why = new AtomicReference<>("");
+        private volatile boolean failing;
 
         Counting(SpanExporter exporter) {
             this.exporter = exporter;
@@ -287,6 +292,10 @@ final class Traces implements Sink {
 
         long failed() {
             return failed.get();
+        }
+
+        boolean failing() {
+            return failing;
         }
 
         String why() {
@@ -298,6 +307,7 @@ final class Traces implements Sink {
             int count = spans.size();
             CompletableResultCode result = exporter.export(spans);
             result.whenComplete(() -> {
+                failing = !result.isSuccess();
                 if (!result.isSuccess()) {
                     failed.addAndGet(count);
                     Throwable cause = result.getFailureThrowable();

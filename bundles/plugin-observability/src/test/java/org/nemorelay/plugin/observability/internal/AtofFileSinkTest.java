@@ -1,6 +1,5 @@
 package org.nemorelay.plugin.observability.internal;
 
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -67,7 +66,15 @@ class AtofFileSinkTest {
     }
 
     @Test
-    void aFailedWriteEndsTheSinkAloneAndIsKept() throws Exception {
+    void anAccountWithoutANameGoesByItsNumber() throws Exception {
+        assertEquals("alice", Observability.user("alice"));
+        String number = Files.getAttribute(folder, "unix:uid").toString();
+        assertEquals(number, Observability.user("?"));
+        assertEquals(number, Observability.user(""));
+    }
+
+    @Test
+    void aFailedWriteIsOfOneSinkAloneAndToldAsLongAsItLasts() throws Exception {
         Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/full")), "this system has no /dev/full to write to");
         Observability plugin = plugin(Map.of(
                 "atof.sinks.0.output_directory",
@@ -81,8 +88,9 @@ class AtofFileSinkTest {
                 "atof.sinks.1.filename",
                 "good.jsonl"));
         IOException e = assertThrows(IOException.class, () -> plugin.onEvent(event("one")));
-        assertTrue(e.getMessage().startsWith("no more events go to /dev/full: "), e.getMessage());
-        assertDoesNotThrow(() -> plugin.onEvent(event("two")));
+        assertTrue(e.getMessage().startsWith("events do not reach /dev/full: "), e.getMessage());
+        assertThrows(IOException.class, plugin::flush);
+        e = assertThrows(IOException.class, () -> plugin.onEvent(event("two")));
         assertEquals(e, assertThrows(IOException.class, plugin::flush));
         plugin.close();
         assertEquals(2, Files.readAllLines(folder.resolve("good.jsonl")).size());

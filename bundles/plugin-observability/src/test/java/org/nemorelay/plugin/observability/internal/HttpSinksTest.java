@@ -96,6 +96,16 @@ class HttpSinksTest {
         plugin.onEvent(scope("start", "u1", "r", "tool", "Bash", null));
         IOException failure = assertThrows(IOException.class, plugin::flush);
         assertEquals("1 events did not reach " + url + "/atof: it answered 500", failure.getMessage());
+        assertThrows(IOException.class, plugin::flush, "as long as the last event did not arrive");
+        failure = assertThrows(IOException.class, () -> plugin.onEvent(scope("end", "u1", "r", "tool", "Bash", null)));
+        assertTrue(failure.getMessage().contains("did not reach"), failure.getMessage());
+        failure = assertThrows(IOException.class, plugin::flush);
+        assertEquals("2 events did not reach " + url + "/atof: it answered 500", failure.getMessage());
+        status = 200;
+        assertThrows(IOException.class, () -> plugin.onEvent(scope("start", "u2", "r", "tool", "Bash", null)));
+        plugin.flush();
+        plugin.onEvent(scope("end", "u2", "r", "tool", "Bash", null));
+        plugin.flush();
         plugin.close();
     }
 
