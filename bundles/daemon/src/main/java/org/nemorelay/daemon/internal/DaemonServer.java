@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
@@ -140,6 +141,8 @@ public final class DaemonServer implements AdminVerb {
         GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         SigningKey key = folder.daemonIdentity();
+        FastSignatures signatures = new FastSignatures();
+        CompletableFuture<Boolean> works = CompletableFuture.supplyAsync(() -> signatures.works(key));
         HookTlsIdentity hooks = folder.hookTlsIdentity();
         Broker broker = new Broker(
                 BrokerSettings.of(daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity())
@@ -152,7 +155,7 @@ public final class DaemonServer implements AdminVerb {
                         WorkerProbe.TIMEOUT_MS)
                 .thenApply(status -> status == 204);
         StateWriter state = new StateWriter(generations);
-        Handshake handshake = new Handshake(key, instanceId, ids, clock);
+        Handshake handshake = new Handshake(key, signatures, instanceId, ids, clock);
         ProofDesk proofs = new ProofDesk(ids);
         ControlPlane plane = new ControlPlane(broker, handshake, proofs, ids, clock, state, probe, log);
         plane.recover(saved);
@@ -182,6 +185,9 @@ public final class DaemonServer implements AdminVerb {
                 surface = Optional.of(settings -> live.use(made.apply(settings)));
                 return live;
             };
+            if (!works.join()) {
+                throw new RelayException(FailureKind.INTERNAL, "a signature of this daemon does not verify");
+            }
             boolean secure = !daemon.tls__cert().isEmpty();
             HttpListener listener = secure
                     ? http.listenSecurely(

@@ -18,6 +18,7 @@ import org.nemorelay.protocol.control.Proof;
 import org.nemorelay.protocol.control.ProtocolRange;
 import org.nemorelay.protocol.control.ReplyBody;
 import org.nemorelay.protocol.control.Role;
+import org.nemorelay.protocol.control.SignatureScheme;
 import org.nemorelay.protocol.control.SignedTranscript;
 import org.nemorelay.protocol.control.SigningKey;
 import org.nemorelay.protocol.control.Transcript;
@@ -34,6 +35,7 @@ final class Handshake {
     private static final int NONCE_LENGTH = 32;
 
     private final SigningKey key;
+    private final SignatureScheme signatures;
     private final String instanceId;
     private final Ids ids;
     private final Clock clock;
@@ -50,8 +52,9 @@ final class Handshake {
     /** A challenge that was answered, or why not. */
     record Answer(Optional<Pending> pending, Optional<ControlFailure> failure) {}
 
-    Handshake(SigningKey key, String instanceId, Ids ids, Clock clock) {
-        this.key = key;
+    Handshake(SigningKey key, SignatureScheme signatures, String instanceId, Ids ids, Clock clock) {
+        this.key = key.by(signatures);
+        this.signatures = signatures;
         this.instanceId = instanceId;
         this.ids = ids;
         this.clock = clock;
@@ -114,13 +117,13 @@ final class Handshake {
         if (!expected.equals(transcript) || transcript.problem().isPresent()) {
             return Optional.of(ControlFailure.unauthorized("the proof does not belong to the challenge"));
         }
-        return proof.intact()
+        return proof.intact(signatures)
                 ? Optional.empty()
                 : Optional.of(ControlFailure.unauthorized("the Ed25519 signature did not verify"));
     }
 
     /** Why an MCP registration with a valid transcript is refused, or nothing. */
-    static Optional<ControlFailure> problem(ClientCommand.RegisterMcp request) {
+    Optional<ControlFailure> problem(ClientCommand.RegisterMcp request) {
         Transcript transcript = request.proof().transcript();
         Optional<RouteToken> token = RouteToken.parse(request.credential().text());
         if (token.isEmpty()) {
@@ -130,7 +133,7 @@ final class Handshake {
         if (digest.filter(token.get().digest()::equals).isEmpty()) {
             return Optional.of(ControlFailure.unauthorized("the proof does not cover the route credential"));
         }
-        if (!request.workerNetwork().intact(transcript)) {
+        if (!request.workerNetwork().intact(transcript, signatures)) {
             return Optional.of(ControlFailure.unauthorized("the signature of the worker network did not verify"));
         }
         return request.workerNetwork().problem().map(text -> ControlFailure.of(FailureKind.INVALID_ARGUMENT, text));
@@ -144,7 +147,7 @@ final class Handshake {
                 && grant.endpoint().equals(request.endpoint())
                 && grant.tlsRootDigest().equals(root)
                 && grant.fingerprint().equals(request.proof().transcript().initiatorFingerprint());
-        return same && grant.intact(key.publicKey())
+        return same && grant.intact(key.publicKey(), signatures)
                 ? Optional.empty()
                 : Optional.of(ControlFailure.unauthorized("the generation grant is not valid for this worker"));
     }

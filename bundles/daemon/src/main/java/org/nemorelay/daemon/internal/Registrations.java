@@ -98,7 +98,7 @@ final class Registrations {
 
     void registerMcp(ControlSocket socket, String requestId, ClientCommand.RegisterMcp register) {
         Optional<ControlFailure> failure =
-                prove(socket, Role.MCP, register.proof()).or(() -> Handshake.problem(register));
+                prove(socket, Role.MCP, register.proof()).or(() -> handshake.problem(register));
         if (failure.isPresent()) {
             Replies.refuse(socket, requestId, failure.get());
             return;

@@ -36,7 +36,12 @@ public record GenerationGrant(
 
     /** Whether the daemon with this key signed the grant. */
     public boolean intact(Octets daemonPublicKey) {
-        return Signatures.verify(daemonPublicKey, signedBytes(), signature);
+        return intact(daemonPublicKey, Signatures.JDK);
+    }
+
+    /** The same, looked at by that implementation. */
+    public boolean intact(Octets daemonPublicKey, SignatureScheme scheme) {
+        return scheme.verify(daemonPublicKey, signedBytes(), signature);
     }
 
     byte[] signedBytes() {

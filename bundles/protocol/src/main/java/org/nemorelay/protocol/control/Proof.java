@@ -8,6 +8,11 @@ public record Proof(Role signer, Octets signature) {
 
     /** Whether {@code signer} signed this transcript with that key. */
     public boolean proves(Role expected, Octets publicKey, Transcript transcript) {
-        return signer == expected && Signatures.verify(publicKey, transcript.signedBytes(), signature);
+        return proves(expected, publicKey, transcript, Signatures.JDK);
+    }
+
+    /** The same, looked at by that implementation. */
+    public boolean proves(Role expected, Octets publicKey, Transcript transcript, SignatureScheme scheme) {
+        return signer == expected && scheme.verify(publicKey, transcript.signedBytes(), signature);
     }
 }

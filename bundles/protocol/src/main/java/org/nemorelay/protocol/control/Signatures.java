@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Ed25519 over raw 32-byte public keys. Stateless; safe for any thread.
+ * Ed25519 by the JDK over raw 32-byte public keys. Stateless; safe for any thread.
  *
  * <p>The provider is named because a search through all of them loads classes that short-lived processes never use.
  */
@@ -21,6 +21,19 @@ public final class Signatures {
     public static final String ALGORITHM = "Ed25519";
     /** The provider in {@code java.base} that has it. */
     public static final String PROVIDER = "SunEC";
+
+    /** These methods. */
+    public static final SignatureScheme JDK = new SignatureScheme() {
+        @Override
+        public Octets sign(PrivateKey key, Octets publicKey, byte[] message) {
+            return Signatures.sign(key, message);
+        }
+
+        @Override
+        public boolean verify(Octets publicKey, byte[] message, Octets signature) {
+            return Signatures.verify(publicKey, message, signature);
+        }
+    };
 
     private static final byte[] X509_PREFIX = HexFormat.of().parseHex("302a300506032b6570032100");
 

@@ -8,12 +8,23 @@ public final class SigningKey {
     private final PrivateKey privateKey;
     private final Octets publicKey;
     private final Fingerprint fingerprint;
+    private final SignatureScheme scheme;
 
     /** {@code publicKey} is the raw 32-byte key that belongs to {@code privateKey}. */
     public SigningKey(PrivateKey privateKey, Octets publicKey) {
+        this(privateKey, publicKey, Fingerprint.ofPublicKey(publicKey.bytes()), Signatures.JDK);
+    }
+
+    private SigningKey(PrivateKey privateKey, Octets publicKey, Fingerprint fingerprint, SignatureScheme scheme) {
         this.privateKey = privateKey;
         this.publicKey = publicKey;
-        this.fingerprint = Fingerprint.ofPublicKey(publicKey.bytes());
+        this.fingerprint = fingerprint;
+        this.scheme = scheme;
+    }
+
+    /** The same key, whose signatures are made by that implementation. */
+    public SigningKey by(SignatureScheme implementation) {
+        return new SigningKey(privateKey, publicKey, fingerprint, implementation);
     }
 
     public Octets publicKey() {
@@ -25,7 +36,7 @@ public final class SigningKey {
     }
 
     public Octets sign(byte[] message) {
-        return Signatures.sign(privateKey, message);
+        return scheme.sign(privateKey, publicKey, message);
     }
 
     @Override

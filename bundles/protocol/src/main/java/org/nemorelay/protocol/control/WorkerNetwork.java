@@ -21,7 +21,12 @@ public record WorkerNetwork(String advertisedHost, OptionalInt port, Octets sign
 
     /** Whether the transcript's initiator signed this hint for that registration. */
     public boolean intact(Transcript transcript) {
-        return Signatures.verify(
+        return intact(transcript, Signatures.JDK);
+    }
+
+    /** The same, looked at by that implementation. */
+    public boolean intact(Transcript transcript, SignatureScheme scheme) {
+        return scheme.verify(
                 transcript.initiatorPublicIdentity(), signedBytes(advertisedHost, port, transcript), signature);
     }
 
