@@ -16,6 +16,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /** Asks a running process of this user over its control socket: one JSON line each way. Stateless; safe for any thread. */
@@ -62,7 +63,7 @@ public final class AdminClient {
             throw new RelayException(
                     FailureKind.TIMEOUT, "no answer on " + socket + " within " + timeout.toSeconds() + " s", e);
         } catch (IOException e) {
-            throw new RelayException(FailureKind.UNAVAILABLE, "nobody answers on " + socket + ": " + e.getMessage(), e);
+            throw new RelayException(FailureKind.UNAVAILABLE, "nobody answers on " + socket + ": " + Reasons.of(e), e);
         }
         return result(reply);
     }

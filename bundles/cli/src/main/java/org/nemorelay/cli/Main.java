@@ -6,11 +6,13 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.nemorelay.cli.internal.CarriersCommand;
 import org.nemorelay.cli.internal.Commands;
 import org.nemorelay.cli.internal.ConfigShow;
 import org.nemorelay.cli.internal.Failures;
 import org.nemorelay.cli.internal.PluginCommands;
+import org.nemorelay.cli.internal.RunningDaemon;
 import org.nemorelay.cli.internal.Status;
 import org.nemorelay.cli.internal.TokenEnsure;
 import org.nemorelay.cli.internal.demo.DemoCommand;
@@ -21,16 +23,21 @@ import org.nemorelay.identity.StateFolder;
 import org.nemorelay.launcher.RoleLauncher;
 import org.nemorelay.mcp.McpMain;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.Version;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.LogSettings;
 import org.nemorelay.telemetry.ProcessEventLog;
 
-/** Entry point of {@code nemo-relay}. Exit status 0 for success, 2 for wrong usage, 1 for any other failure (relay-daemon 1.8). */
+/**
+ * Entry point of {@code nemo-relay}. Exit status 0 for success, 2 for wrong usage, 3 for a daemon that this account runs
+ * already on the port, 1 for any other failure (relay-daemon 1.8).
+ */
 public final class Main {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
+    private static final int ALREADY_RUNNING = 3;
 
     private final Map<String, String> environment;
     private final PrintStream out;
@@ -71,7 +78,7 @@ public final class Main {
             err.println(Failures.line(e));
             return FAILED;
         } catch (RuntimeException e) {
-            err.println(Failures.defect(e));
+            err.println(Reasons.defect(e));
             return FAILED;
         }
     }
@@ -134,9 +141,10 @@ public final class Main {
 
     private int role(String role, Commands.Run command) {
         LogSettings settings = LogConfiguration.resolve(command.flags(), environment);
+        LaunchOptions options = new LaunchOptions(role, home(), command.flags(), environment);
         try (ProcessEventLog log = ProcessEventLog.asynchronous(settings)) {
             try {
-                return RoleLauncher.run(new LaunchOptions(role, home(), command.flags(), environment), log);
+                return RoleLauncher.run(options, log);
             } catch (RelayException e) {
                 log.log(
                         EventLog.Level.ERROR,
@@ -147,7 +155,15 @@ public final class Main {
                         command.path().split(" ")[0],
                         "error_kind",
                         e.kind().word());
-                throw e;
+                Optional<String> running = role.equals("daemon") && e.kind() == FailureKind.LAUNCH
+                        ? RunningDaemon.of(options)
+                        : Optional.empty();
+                if (running.isEmpty()) {
+                    throw e;
+                }
+                log.flush();
+                err.println(Failures.line(new RelayException(FailureKind.LAUNCH, running.get(), e)));
+                return ALREADY_RUNNING;
             }
         }
     }

@@ -2,6 +2,7 @@ package org.nemorelay.control;
 
 import java.util.concurrent.ThreadLocalRandom;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /** How a client comes to its daemon in spite of restarts (relay-daemon 3.10). Stateless; safe for any thread. */
@@ -71,7 +72,8 @@ public final class RetryPolicy {
             } catch (RelayException e) {
                 failure = e;
             } catch (RuntimeException e) {
-                throw new RelayException(FailureKind.INTERNAL, "a registration failed in an unforeseen way: " + e, e);
+                throw new RelayException(
+                        FailureKind.INTERNAL, "a registration failed in an unforeseen way: " + Reasons.defect(e), e);
             }
             if (worker ? definitiveForWorker(failure.kind()) : definitiveForMcp(failure.kind())) {
                 throw failure;

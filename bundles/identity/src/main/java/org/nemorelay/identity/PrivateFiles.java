@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.identity.internal.FileStatus;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.Ids;
 
@@ -291,15 +292,6 @@ public final class PrivateFiles {
     }
 
     static RelayException failed(Path path, String problem, Exception cause) {
-        return new RelayException(FailureKind.STATE, path + " " + problem + ": " + reason(cause), cause);
-    }
-
-    /** What went wrong, without the path that the message already names. */
-    private static String reason(Exception cause) {
-        if (cause instanceof java.nio.file.FileSystemException file) {
-            String reason = file.getReason();
-            return reason != null ? reason : cause.getClass().getSimpleName();
-        }
-        return String.valueOf(cause.getMessage());
+        return new RelayException(FailureKind.STATE, path + " " + problem + ": " + Reasons.of(cause), cause);
     }
 }

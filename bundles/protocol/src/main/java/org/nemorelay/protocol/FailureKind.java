@@ -5,6 +5,8 @@ public enum FailureKind {
     INVALID_ARGUMENT(400),
     CONFIGURATION(500),
     STATE(500),
+    /** A listener or process that a role needs could not be started. */
+    LAUNCH(500),
     UNAUTHORIZED(401),
     CREDENTIAL_REJECTED(401),
     GUARDRAIL_REJECTED(403),

@@ -23,6 +23,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -55,12 +56,22 @@ final class AdminServer implements AutoCloseable {
         this.acceptor = Thread.ofPlatform().daemon().name("admin-socket").start(this::accept);
     }
 
+    /** Another process answers at the path: it may be about to end. */
+    static final class Taken extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        Taken() {
+            super("another process answers there");
+        }
+    }
+
     /**
      * Listens at the path, in the place of a socket that nobody answers on any more.
      *
      * @param owner whose processes may connect
      * @param verbs may change at any time
-     * @throws IOException when somebody answers there already, or the path cannot be used
+     * @throws Taken when somebody answers there already
+     * @throws IOException when the path cannot be used
      */
     static AdminServer open(Path path, UserPrincipal owner, Map<String, AdminVerb> verbs, EventLog log)
             throws IOException {
@@ -70,7 +81,7 @@ final class AdminServer implements AutoCloseable {
         }
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             if (answers(path)) {
-                throw new IOException("another process answers there");
+                throw new Taken();
             }
             Files.delete(path);
         }
@@ -105,7 +116,11 @@ final class AdminServer implements AutoCloseable {
                 }
             } catch (IOException e) {
                 if (server.isOpen()) {
-                    log.log(Level.WARN, TARGET, "admin_accept_failed", "Admin connection was not accepted: " + e);
+                    log.log(
+                            Level.WARN,
+                            TARGET,
+                            "admin_accept_failed",
+                            "Admin connection was not accepted: " + Reasons.of(e));
                 }
             }
         }
@@ -122,7 +137,7 @@ final class AdminServer implements AutoCloseable {
             }
             Lines.write(channel, mayAsk(channel) ? answer(request) : refusal());
         } catch (IOException e) {
-            log.log(Level.DEBUG, TARGET, "admin_connection_ended", "Admin connection ended early: " + e);
+            log.log(Level.DEBUG, TARGET, "admin_connection_ended", "Admin connection ended early: " + Reasons.of(e));
         } finally {
             open.remove(channel);
             free.release();
@@ -159,7 +174,7 @@ final class AdminServer implements AutoCloseable {
         } catch (JsonException e) {
             return error(new RelayException(FailureKind.INVALID_ARGUMENT, e.getMessage(), e));
         } catch (RuntimeException e) {
-            log.log(Level.ERROR, TARGET, "admin_verb_failed", "Admin verb failed: " + e);
+            log.log(Level.ERROR, TARGET, "admin_verb_failed", "Admin verb failed: " + Reasons.defect(e));
             return error(new RelayException(FailureKind.INTERNAL, "the verb failed; the log says why", e));
         }
     }

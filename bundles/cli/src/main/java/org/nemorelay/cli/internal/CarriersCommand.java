@@ -19,6 +19,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /** {@code nemo-relay carriers}: asks a running process of a fleet over its owner's control socket. */
@@ -83,7 +84,7 @@ public final class CarriersCommand {
                 }
             }
         } catch (IOException e) {
-            throw new RelayException(FailureKind.STATE, folder + " cannot be read: " + e, e);
+            throw new RelayException(FailureKind.STATE, folder + " cannot be read: " + Reasons.of(e), e);
         }
         return running;
     }

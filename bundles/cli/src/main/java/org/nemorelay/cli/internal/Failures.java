@@ -10,17 +10,12 @@ public final class Failures {
         String kind = switch (failure.kind()) {
             case CONFIGURATION -> "configuration error";
             case STATE -> "state error";
+            case LAUNCH -> "launcher error";
             case UNAUTHORIZED, CREDENTIAL_REJECTED -> "unauthorized";
             case UNAVAILABLE, UPSTREAM -> "unavailable";
             case TIMEOUT -> "timeout";
             default -> "error";
         };
         return kind + ": " + failure.getMessage();
-    }
-
-    /** A defect of this program; its name and place are what a report needs. */
-    public static String defect(RuntimeException defect) {
-        StackTraceElement[] places = defect.getStackTrace();
-        return ("internal error: " + defect + (places.length == 0 ? "" : " at " + places[0])).replace('\n', ' ');
     }
 }

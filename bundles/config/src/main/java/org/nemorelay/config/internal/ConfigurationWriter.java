@@ -17,6 +17,7 @@ import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -112,7 +113,8 @@ public final class ConfigurationWriter {
         } catch (RelayException e) {
             control.fail(e);
         } catch (IOException e) {
-            control.fail(new RelayException(FailureKind.INTERNAL, "configuration cannot be stored: " + e, e));
+            control.fail(
+                    new RelayException(FailureKind.INTERNAL, "configuration cannot be stored: " + Reasons.of(e), e));
         }
     }
 
@@ -124,8 +126,8 @@ public final class ConfigurationWriter {
     }
 
     private void note(RoleConfiguration configuration) {
-        for (String note : configuration.notes()) {
-            log.log(Level.WARN, TARGET, "configuration_ignored", note);
+        for (RoleConfiguration.Note note : configuration.notes()) {
+            log.log(note.level(), TARGET, "configuration_ignored", note.text());
         }
     }
 
@@ -213,7 +215,7 @@ public final class ConfigurationWriter {
                     "mode",
                     options.role());
         } catch (IOException e) {
-            log.log(Level.ERROR, TARGET, "configuration_rejected", "configuration cannot be stored: " + e);
+            log.log(Level.ERROR, TARGET, "configuration_rejected", "configuration cannot be stored: " + Reasons.of(e));
         }
     }
 

@@ -47,10 +47,10 @@ final class Keys {
         if (value.isEmpty()) {
             return Optional.empty();
         }
-        if (value.get() instanceof TomlValue.Scalar(Object scalar, Position _)) {
-            return Optional.of(form.cast(type.from(scalar).orElseThrow(() -> at(key, "must be " + type.expected()))));
-        }
-        throw at(key, "must be " + type.expected() + ", it is " + value.get().kind());
+        Optional<Object> accepted = value.get() instanceof TomlValue.Scalar(Object scalar, Position _)
+                ? type.from(scalar)
+                : Optional.empty();
+        return Optional.of(form.cast(accepted.orElseThrow(() -> at(key, type.wrong(value.get())))));
     }
 
     Optional<String> text(String key) {
@@ -91,7 +91,12 @@ final class Keys {
                 && number <= max) {
             return number;
         }
-        throw at(key, "must be an integer from " + min + " through " + max);
+        throw at(
+                key,
+                "must be an integer from " + min + " through " + max + ", it is "
+                        + (value.get() instanceof TomlValue.Scalar(Object scalar, Position _) && scalar instanceof Long
+                                ? scalar
+                                : value.get().kind()));
     }
 
     /** An array of non-empty strings; empty when it is not there. */
@@ -113,7 +118,12 @@ final class Keys {
                 return List.copyOf(texts);
             }
         }
-        throw at(key, "must be an array of non-empty strings");
+        throw at(
+                key,
+                "must be an array of non-empty strings"
+                        + (value.get() instanceof TomlValue.Array
+                                ? ""
+                                : ", it is " + value.get().kind()));
     }
 
     /** Tables by a name of the administrator's. */

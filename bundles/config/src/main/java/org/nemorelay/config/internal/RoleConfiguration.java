@@ -6,12 +6,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
+import org.nemorelay.telemetry.EventLog.Level;
 import org.nemorelay.telemetry.LogSettings;
 
 /**
@@ -29,9 +31,12 @@ record RoleConfiguration(
         Map<String, Map<String, Object>> pids,
         LogSettings logging,
         Optional<Plugins> plugins,
-        List<String> notes,
+        List<Note> notes,
         Map<String, Setting> settings,
         List<Path> files) {
+
+    /** One line about something that has no effect, and how much it matters. */
+    record Note(Level level, String text) {}
 
     private static final String CONFIG_FILE = "config.toml";
 
@@ -94,12 +99,12 @@ record RoleConfiguration(
     }
 
     private static RoleConfiguration fleet(LaunchOptions options) {
-        List<String> notes = new ArrayList<>();
+        List<Note> notes = new ArrayList<>();
         Layers layers = new Layers();
         Optional<TomlValue.Table> user = userFile(options);
         Optional<TomlValue.Table> system = systemFile(options);
-        user.ifPresent(file -> layers.over(Schema.check(file, notes::add)));
-        system.ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        user.ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        system.ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
         return new RoleConfiguration(
                 FleetConfiguration.resolve(options, user, system),
                 logging(options, layers, "logging"),
@@ -110,10 +115,10 @@ record RoleConfiguration(
     }
 
     private static RoleConfiguration daemon(LaunchOptions options) {
-        List<String> notes = new ArrayList<>();
+        List<Note> notes = new ArrayList<>();
         Layers layers = new Layers().over(DEFAULTS);
-        userFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
-        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        userFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
         layers.over(Layers.environment(options.environment(), DAEMON_VARIABLES))
                 .over(Layers.flags(options.flags(), DAEMON_FLAGS));
 
@@ -134,7 +139,7 @@ record RoleConfiguration(
                             : "tls_key (" + origin(layers, "daemon.tls_key"))
                     + ") is given");
         }
-        checkAdvertised(bind, advertise, !tlsCert.isEmpty());
+        checkAdvertised(layers, bind, !tlsCert.isEmpty());
 
         Map<String, Map<String, Object>> pids = new HashMap<>();
         pids.put(
@@ -160,6 +165,11 @@ record RoleConfiguration(
                 configFiles(options));
     }
 
+    /** A key that nobody heeds is a policy that is not in force: that is told at every level of the log. */
+    private static Consumer<String> mistakes(List<Note> notes) {
+        return text -> notes.add(new Note(Level.ERROR, text));
+    }
+
     private static List<Path> configFiles(LaunchOptions options) {
         return Stream.concat(
                         userPath(options).stream(),
@@ -169,7 +179,7 @@ record RoleConfiguration(
 
     /** The plugin commands read what a worker reads. */
     private static RoleConfiguration plugins(LaunchOptions options) {
-        List<String> notes = new ArrayList<>();
+        List<Note> notes = new ArrayList<>();
         return new RoleConfiguration(
                 Map.of(),
                 logging(options, new Layers(), "logging"),
@@ -179,17 +189,17 @@ record RoleConfiguration(
                 List.of());
     }
 
-    private static Plugins plan(LaunchOptions options, List<String> notes) {
+    private static Plugins plan(LaunchOptions options, List<Note> notes) {
         return TomlFile.read(options.systemFolder().resolve(Plugins.FILE))
-                .map(file -> Plugins.read(file, notes::add))
+                .map(file -> Plugins.read(file, text -> notes.add(new Note(Level.WARN, text))))
                 .orElse(Plugins.NONE);
     }
 
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
     private static RoleConfiguration worker(LaunchOptions options) {
-        List<String> notes = new ArrayList<>();
+        List<Note> notes = new ArrayList<>();
         Layers layers = new Layers().over(DEFAULTS);
-        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, notes::add)));
+        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
 
         String address =
                 options.flag("daemon-address").orElseThrow(() -> Failures.of("a worker needs --daemon-address"));
@@ -259,19 +269,32 @@ record RoleConfiguration(
         return home.startsWith("/") ? Optional.of(Path.of(home, ".config", "nemo-relay")) : Optional.empty();
     }
 
-    private static void checkAdvertised(String bind, String advertise, boolean tls) {
+    private static void checkAdvertised(Layers layers, String bind, boolean tls) {
         boolean everywhere = bind.equals("0.0.0.0");
-        if (everywhere && advertise.isEmpty()) {
-            throw Failures.of("a daemon bound to 0.0.0.0 requires --advertise-address");
+        String name = "daemon.advertise_address";
+        String advertise = text(layers, name);
+        if (advertise.isEmpty()) {
+            if (everywhere) {
+                throw Failures.of(
+                        inFile(layers, "daemon.bind") + "a daemon bound to 0.0.0.0 requires --advertise-address");
+            }
+            return;
         }
-        if (!advertise.isEmpty() && daemonUrl("advertise address", advertise).loopback() && everywhere) {
-            throw Failures.of("a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
+        String origin = origin(layers, name);
+        String place = inFile(layers, name);
+        DaemonUrl url = daemonUrl(place.isEmpty() ? origin : origin + ": [daemon] advertise_address", advertise);
+        if (url.loopback() && everywhere) {
+            throw Failures.of(place + "a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
         }
-        if (tls
-                && !advertise.isEmpty()
-                && !daemonUrl("advertise address", advertise).secure()) {
-            throw Failures.of("the advertised daemon URL must use https when native TLS is configured");
+        if (tls && !url.secure()) {
+            throw Failures.of(place + "the advertised daemon URL must use https when native TLS is configured");
         }
+    }
+
+    /** The place in a file where a setting stands, before what is wrong with it; nothing for an option. */
+    private static String inFile(Layers layers, String name) {
+        String origin = origin(layers, name);
+        return origin.startsWith("--") || origin.equals("default") ? "" : origin + ": ";
     }
 
     private static DaemonUrl daemonUrl(String source, String text) {

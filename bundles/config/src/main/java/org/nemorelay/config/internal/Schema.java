@@ -7,9 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.nemorelay.config.PluginPlan.Position;
 
 /** The keys of config.toml (plugins 3, relay-daemon 0.1): which tables refuse what they do not know, and what each key accepts. */
@@ -86,11 +89,14 @@ final class Schema {
                                     Map.entry("tls_cert", new Leaf(PATH)),
                                     Map.entry("tls_key", new Leaf(PATH)),
                                     Map.entry("upgrades_per_address", new Leaf(POSITIVE_INT)),
-                                    Map.entry("trusted_proxies", new Leaf(TEXT)),
+                                    Map.entry("trusted_proxies", new Leaf(NETWORKS)),
                                     Map.entry("pass_through", new Leaf(FLAG)),
                                     Map.entry("require_worker", new Leaf(FLAG)),
                                     Map.entry("max_tokens_per_identity", new Leaf(TOKEN_LIMIT)),
                                     Map.entry("logging", LOGGING)))));
+
+    /** The tables of config.toml that {@link FleetConfiguration} checks. */
+    private static final Set<String> OF_FLEETS = Set.of("distributed", "frontend", "node", "agent_worker");
 
     private Schema() {}
 
@@ -170,25 +176,54 @@ final class Schema {
     private static void unknown(
             Section section, List<String> path, String key, Position position, Consumer<String> notes) {
         String where = path.isEmpty() ? "" : "[" + String.join(".", path) + "] ";
-        String text = where + "\"" + key + "\" is not a known key; known: "
-                + String.join(", ", new TreeSet<>(section.keys().keySet()));
+        TreeSet<String> known = new TreeSet<>(section.keys().keySet());
+        if (path.isEmpty()) {
+            known.addAll(OF_FLEETS);
+        }
+        String text = where + "\"" + key + "\" is not a known key; known: " + String.join(", ", known);
         if (section.strict()) {
             throw Failures.at(position, text);
         }
-        // Unknown tables at the top belong to other programs that share the file.
-        if (!path.isEmpty()) {
+        // Unknown tables at the top belong to other programs that share the file; a known one in other letters does
+        // not.
+        if (!path.isEmpty()
+                || !OF_FLEETS.contains(key) && misspelt(key, section.keys().keySet())) {
             notes.accept(position + ": ignored: " + text);
         }
     }
 
-    private static Setting setting(List<String> name, SettingType type, TomlValue value) {
-        if (value instanceof TomlValue.Scalar(Object scalar, Position position)) {
-            return new Setting(
-                    type.from(scalar)
-                            .orElseThrow(() -> Failures.at(position, name(name) + " must be " + type.expected())),
-                    position.toString());
+    /** Whether one letter more, less, changed or exchanged makes it one of these. */
+    private static boolean misspelt(String key, Set<String> known) {
+        return Stream.concat(known.stream(), OF_FLEETS.stream()).anyMatch(word -> near(key, word));
+    }
+
+    private static boolean near(String one, String other) {
+        int same = 0;
+        while (same < one.length() && same < other.length() && one.charAt(same) == other.charAt(same)) {
+            same++;
         }
-        throw Failures.at(value.position(), name(name) + " must be " + type.expected() + ", it is " + value.kind());
+        String a = one.substring(same);
+        String b = other.substring(same);
+        return rest(a, 1).equals(rest(b, 1))
+                || rest(a, 1).equals(b)
+                || a.equals(rest(b, 1))
+                || a.length() > 1
+                        && b.length() > 1
+                        && a.charAt(0) == b.charAt(1)
+                        && a.charAt(1) == b.charAt(0)
+                        && rest(a, 2).equals(rest(b, 2));
+    }
+
+    private static String rest(String text, int from) {
+        return text.substring(Math.min(from, text.length()));
+    }
+
+    private static Setting setting(List<String> name, SettingType type, TomlValue value) {
+        Optional<Object> accepted =
+                value instanceof TomlValue.Scalar(Object scalar, Position _) ? type.from(scalar) : Optional.empty();
+        return new Setting(
+                accepted.orElseThrow(() -> Failures.at(value.position(), name(name) + " " + type.wrong(value))),
+                value.position().toString());
     }
 
     /** {@code [upstream] openai_base_url}, as it stands in the file. */

@@ -1,9 +1,11 @@
 package org.nemorelay.config.internal;
 
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Locale;
 import java.util.Optional;
+import org.nemorelay.config.PluginPlan.Position;
 
 /** What a setting accepts, in a file as a TOML scalar, in the environment and on the command line as text. */
 enum SettingType {
@@ -19,6 +21,7 @@ enum SettingType {
     QUEUE("an integer from 1 through 8192"),
     RETAINED("an integer from 1 through 9"),
     BASE_URL("an absolute https URL (http on loopback only) without credentials, query or fragment"),
+    NETWORKS("one string of IP addresses and networks such as 10.0.0.0/8, separated by commas"),
     HEADER("a non-empty header value of printable ASCII"),
     LEVEL("\"error\", \"warn\", \"info\", \"debug\" or \"trace\""),
     FORMAT("\"human\" or \"jsonl\"");
@@ -32,6 +35,27 @@ enum SettingType {
     /** What is accepted, to stand after "must be". */
     String expected() {
         return expected;
+    }
+
+    /** What is wrong with a value that is not accepted, to stand after the key; text is not repeated, it may be a credential. */
+    String wrong(TomlValue value) {
+        String problem = "must be " + expected;
+        if (value instanceof TomlValue.Scalar(Object scalar, Position _)) {
+            if (scalar instanceof Long && number()) {
+                return problem + ", it is " + scalar;
+            }
+            if (scalar instanceof String && !number() && this != FLAG) {
+                return problem + (scalar.equals("") ? ", it is empty" : "");
+            }
+        }
+        return problem + ", it is " + value.kind();
+    }
+
+    private boolean number() {
+        return switch (this) {
+            case PORT, TOKEN_LIMIT, POSITIVE, POSITIVE_INT, UNSIGNED, QUEUE, RETAINED -> true;
+            default -> false;
+        };
     }
 
     /** The value that text from a flag or a variable stands for; empty when it is not accepted. */
@@ -66,7 +90,7 @@ enum SettingType {
             case UNSIGNED -> integer(scalar, 0, Long.MAX_VALUE);
             case QUEUE -> integer(scalar, 1, 8_192);
             case RETAINED -> integer(scalar, 1, 9);
-            case TEXT, PATH, BIND, BASE_URL, HEADER, LEVEL, FORMAT ->
+            case TEXT, PATH, BIND, BASE_URL, NETWORKS, HEADER, LEVEL, FORMAT ->
                 scalar instanceof String text ? string(text.strip()) : Optional.empty();
         };
     }
@@ -82,6 +106,7 @@ enum SettingType {
                 baseUrl(text)
                         .filter(url -> url.getScheme().equalsIgnoreCase("https") || loopback(url.getHost()))
                         .isPresent();
+            case NETWORKS -> networks(text);
             case HEADER -> printable(text);
             case LEVEL ->
                 switch (text) {
@@ -108,6 +133,26 @@ enum SettingType {
         } catch (URISyntaxException e) {
             return Optional.empty();
         }
+    }
+
+    private static boolean networks(String text) {
+        for (String each : text.split(",", -1)) {
+            String one = each.strip();
+            int slash = one.indexOf('/');
+            try {
+                int bits = InetAddress.ofLiteral(slash < 0 ? one : one.substring(0, slash))
+                                .getAddress()
+                                .length
+                        * 8;
+                int prefix = slash < 0 ? bits : Integer.parseInt(one.substring(slash + 1));
+                if (prefix < 0 || prefix > bits) {
+                    return false;
+                }
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean loopback(String host) {

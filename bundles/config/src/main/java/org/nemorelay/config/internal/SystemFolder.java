@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -45,8 +46,7 @@ public final class SystemFolder {
                 }
             }
         } catch (IOException e) {
-            throw new RelayException(
-                    FailureKind.CONFIGURATION, folder + " cannot be checked: " + Failures.reason(e), e);
+            throw new RelayException(FailureKind.CONFIGURATION, folder + " cannot be checked: " + Reasons.of(e), e);
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.config.PluginPlan.Position;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.tomlj.Toml;
 import org.tomlj.TomlArray;
@@ -37,7 +38,7 @@ final class TomlFile {
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            throw new RelayException(FailureKind.CONFIGURATION, file + " cannot be read: " + Failures.reason(e), e);
+            throw new RelayException(FailureKind.CONFIGURATION, file + " cannot be read: " + Reasons.of(e), e);
         }
         if (bytes.length > MAX_BYTES) {
             throw new RelayException(FailureKind.CONFIGURATION, file + " is larger than 1 MiB");

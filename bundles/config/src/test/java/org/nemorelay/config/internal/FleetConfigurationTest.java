@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -109,5 +112,49 @@ class FleetConfigurationTest {
         refused("node", NATS + "[node.backends.x]\n", "command", "missing");
         refused("node", NATS + "[node]\nheartbeat_ms = 5\n", "user.toml:9", "heartbeat_ms");
         refused("agent-worker", NATS + "[agent_worker]\nmax_agent_runs = -1\n", "user.toml:9", "max_agent_runs");
+    }
+
+    /** Of each table every key that it says it knows, so that a new one is in this test by itself. */
+    @ParameterizedTest
+    @CsvSource({
+        "frontend, [distributed]",
+        "frontend, [frontend]",
+        "frontend, [[frontend.models]]",
+        "node, [node]",
+        "node, [node.backends.x]",
+        "agent-worker, [agent_worker]",
+        "node, [distributed.carriers.one]; type = \"nats\"",
+        "node, [distributed.carriers.one]; type = \"direct\"",
+        "node, [distributed.carriers.one]; type = \"local\""
+    })
+    void everyKeyOfTheWrongTypeTellsPlaceNameAndWhatIsRight(String role, String begin) {
+        String table = begin.split(";")[0];
+        String common = table.equals("[distributed]") ? "" : NATS;
+        List<String> needed = switch (table) {
+            case "[distributed]" -> List.of("carrier = \"x\"");
+            case "[[frontend.models]]" -> List.of("name = \"m\"", "backend = \"b\"");
+            case "[node.backends.x]" -> List.of("command = [\"c\"]");
+            default -> begin.contains(";") ? List.of(begin.split("; ")[1]) : List.of();
+        };
+        String unknown = wrong(role, common, table, needed, "zz");
+        assertTrue(unknown.contains(": " + table + " \"zz\" is not a known key; known: "), unknown);
+        for (String key : unknown.substring(unknown.indexOf("known: ") + 7).split(", ")) {
+            String message = wrong(role, common, table, needed, key);
+            assertTrue(message.contains(": " + table + " " + key + " must be "), message);
+            assertTrue(message.endsWith(", it is a date or time"), message);
+        }
+    }
+
+    /** What is said of a table with one key that is a date. */
+    private static String wrong(String role, String common, String table, List<String> needed, String key) {
+        List<String> lines = new ArrayList<>(
+                needed.stream().filter(line -> !line.startsWith(key + " ")).toList());
+        lines.add(key + " = 1979-05-27");
+        String text = common + table + "\n" + String.join("\n", lines) + "\n";
+        String message = assertThrows(RelayException.class, () -> resolve(role, text, ""), text)
+                .getMessage();
+        long line = text.lines().count();
+        assertTrue(message.startsWith("user.toml:" + line + ":1: "), message);
+        return message;
     }
 }

@@ -209,7 +209,7 @@ class RoleConfigurationTest {
     @CsvSource(delimiter = '|', textBlock = """
                     daemon | 0.0.0.0 |                          | a daemon bound to 0.0.0.0 requires --advertise-address
                     daemon | 0.0.0.0 | http://127.0.0.1:1       | a daemon bound to 0.0.0.0 must advertise a concrete reachable host
-                    daemon | 0.0.0.0 | http://relay.example:1   | advertise address: non-loopback daemon addresses must use https
+                    daemon | 0.0.0.0 | http://relay.example:1   | --advertise-address: non-loopback daemon addresses must use https
                     worker | 0.0.0.0 |                          | a worker bound to 0.0.0.0 requires --advertise-address
                     worker |         | host                     | --advertise-address needs a worker bound to 0.0.0.0
                     """)

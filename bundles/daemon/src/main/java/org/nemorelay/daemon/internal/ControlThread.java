@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -95,7 +96,7 @@ final class ControlThread {
                     Level.ERROR,
                     TransitionLog.TARGET,
                     "worker_maintenance_failed",
-                    "A control task failed: " + e,
+                    "A control task failed: " + Reasons.defect(e),
                     "error_kind",
                     FailureKind.INTERNAL.word());
         }

@@ -16,6 +16,7 @@ import org.nemorelay.identity.GenerationChange;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Fingerprint;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -85,7 +86,8 @@ final class StateWriter implements AutoCloseable {
         } catch (RuntimeException e) {
             RelayException failure = e instanceof RelayException relay
                     ? relay
-                    : new RelayException(FailureKind.STATE, "the generations file was not written: " + e, e);
+                    : new RelayException(
+                            FailureKind.STATE, "the generations file was not written: " + Reasons.of(e), e);
             group.forEach(task -> task.done().completeExceptionally(failure));
         }
     }

@@ -22,6 +22,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.WorkKind;
@@ -302,7 +303,11 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
         } catch (SeamException e) {
             Surface.json(response, callback, e.kind().status(), OpenAi.error(e.kind(), e.getMessage()));
         } catch (RuntimeException e) {
-            Surface.json(response, callback, 500, OpenAi.error(FailureKind.INTERNAL, "the request failed: " + e));
+            Surface.json(
+                    response,
+                    callback,
+                    500,
+                    OpenAi.error(FailureKind.INTERNAL, "the request failed: " + Reasons.of(e)));
         }
     }
 }

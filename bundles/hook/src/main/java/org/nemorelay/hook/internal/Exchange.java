@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RouteToken;
 
 /**
@@ -122,6 +123,6 @@ final class Exchange {
     }
 
     static String text(IOException e) {
-        return e.getMessage() == null ? e.getClass().getName() : e.getMessage();
+        return Reasons.of(e);
     }
 }

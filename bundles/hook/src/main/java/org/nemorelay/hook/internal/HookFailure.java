@@ -1,5 +1,6 @@
 package org.nemorelay.hook.internal;
 
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /** A hook that was not delivered: the category for logs, and one line for people in the stock binary's words. */
@@ -40,9 +41,7 @@ public final class HookFailure extends Exception {
 
     /** A defect of this program; its name and place are what a report needs. */
     static HookFailure internal(Throwable defect) {
-        StackTraceElement[] places = defect.getStackTrace();
-        return new HookFailure(
-                "internal", "internal error: " + defect + (places.length == 0 ? "" : " at " + places[0]));
+        return new HookFailure("internal", Reasons.defect(defect));
     }
 
     /** The daemon answered, and not with success. */

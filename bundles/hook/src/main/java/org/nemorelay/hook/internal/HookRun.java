@@ -14,6 +14,7 @@ import org.nemorelay.identity.ClientTokens;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -96,7 +97,7 @@ public final class HookRun {
         try {
             input = Payload.read(in, MAX_PAYLOAD_BYTES + 1);
         } catch (IOException e) {
-            throw HookFailure.invalidPayload("standard input cannot be read: " + e.getMessage());
+            throw HookFailure.invalidPayload("standard input cannot be read: " + Reasons.of(e));
         }
         if (input.length() > MAX_PAYLOAD_BYTES) {
             log(
@@ -185,7 +186,7 @@ public final class HookRun {
             out.flush();
             return 0;
         } catch (IOException e) {
-            err.println("nemo-relay daemon hook failed: the answer cannot be written: " + e.getMessage());
+            err.println("nemo-relay daemon hook failed: the answer cannot be written: " + Reasons.of(e));
             return CLOSED;
         }
     }

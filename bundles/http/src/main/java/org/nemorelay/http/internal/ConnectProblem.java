@@ -4,6 +4,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
 import org.nemorelay.identity.ClientTls;
+import org.nemorelay.protocol.Reasons;
 
 /** Why there is no connection, for the one who can mend it. */
 final class ConnectProblem {
@@ -11,9 +12,7 @@ final class ConnectProblem {
 
     /** A clause of one line for a sentence about the server. */
     static String of(Throwable failure) {
-        String known = failure.getMessage() == null
-                ? failure.getClass().getSimpleName()
-                : failure.getMessage().lines().findFirst().orElse("");
+        String known = Reasons.of(failure);
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             // What lies deeper is more telling.
             known = switch (cause) {

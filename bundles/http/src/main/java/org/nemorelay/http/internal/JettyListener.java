@@ -106,7 +106,7 @@ final class JettyListener implements HttpListener {
             close();
             Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
             throw new RelayException(
-                    FailureKind.CONFIGURATION,
+                    FailureKind.LAUNCH,
                     "cannot listen on " + host + ":" + port + ": " + cause.getMessage()
                             + "; stop what holds the port or choose another",
                     e);

@@ -11,6 +11,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -78,7 +79,8 @@ public record Feature(String id, List<MavenId> bundles, List<String> carriers) {
             throw new RelayException(
                     FailureKind.CONFIGURATION, "feature file " + file + " is missing: install again", e);
         } catch (IOException e) {
-            throw new RelayException(FailureKind.CONFIGURATION, "feature file " + file + " cannot be read: " + e, e);
+            throw new RelayException(
+                    FailureKind.CONFIGURATION, "feature file " + file + " cannot be read: " + Reasons.of(e), e);
         }
     }
 }

@@ -13,6 +13,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -45,7 +46,8 @@ public final class FrameworkStorage implements AutoCloseable {
         } catch (IOException e) {
             throw new RelayException(
                     FailureKind.STATE,
-                    "no private folder can be made in " + temporary + " (" + e + "): make it writable or set TMPDIR",
+                    "no private folder can be made in " + temporary + " (" + Reasons.of(e)
+                            + "): make it writable or set TMPDIR",
                     e);
         }
     }

@@ -10,6 +10,7 @@ import org.nemorelay.identity.ClientTokens;
 import org.nemorelay.json.Json;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.control.ActivationFailure;
 
 /** Starts the worker of the installed tree that this process comes from (relay-daemon 7). */
@@ -57,7 +58,7 @@ final class InstalledWorker implements WorkerStarter {
         try {
             process = builder.start();
         } catch (IOException e) {
-            throw new StartFailure(ActivationFailure.PROCESS_SPAWN_FAILED, e.getMessage());
+            throw new StartFailure(ActivationFailure.PROCESS_SPAWN_FAILED, Reasons.of(e));
         }
         hand(grant, process);
         return process;
@@ -71,14 +72,14 @@ final class InstalledWorker implements WorkerStarter {
         } catch (IOException e) {
             process.destroyForcibly();
             throw new StartFailure(
-                    ActivationFailure.GRANT_WRITE_FAILED, "the worker did not take its grant: " + e.getMessage());
+                    ActivationFailure.GRANT_WRITE_FAILED, "the worker did not take its grant: " + Reasons.of(e));
         }
         try {
             input.close();
         } catch (IOException e) {
             process.destroyForcibly();
             throw new StartFailure(
-                    ActivationFailure.PIPE_CLOSE_FAILED, "the worker's input cannot be closed: " + e.getMessage());
+                    ActivationFailure.PIPE_CLOSE_FAILED, "the worker's input cannot be closed: " + Reasons.of(e));
         }
     }
 }

@@ -16,6 +16,7 @@ import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.protocol.TimeScale;
@@ -134,7 +135,7 @@ final class Routing implements Runnable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            host.fail(new RelayException(FailureKind.INTERNAL, "the route cannot be kept, an internal error: " + e, e));
+            host.fail(new RelayException(FailureKind.INTERNAL, "the route cannot be kept: " + Reasons.defect(e), e));
         }
     }
 

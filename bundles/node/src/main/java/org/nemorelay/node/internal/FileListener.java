@@ -29,7 +29,7 @@ final class FileListener implements AutoCloseable {
             return new FileListener(ServerSocketChannel.open().bind(new InetSocketAddress(bind, port)), files);
         } catch (IOException e) {
             throw new RelayException(
-                    FailureKind.CONFIGURATION,
+                    FailureKind.LAUNCH,
                     "cannot listen on " + bind + ":" + port + ": " + e.getMessage()
                             + "; stop what holds the port or choose another as [node] port");
         }

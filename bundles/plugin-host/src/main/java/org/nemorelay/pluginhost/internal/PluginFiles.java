@@ -2,13 +2,13 @@ package org.nemorelay.pluginhost.internal;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.nemorelay.protocol.Reasons;
 
 /** The plugin folders of a worker: what lies in them, and whether it is the administrator's alone. */
 final class PluginFiles {
@@ -123,8 +123,6 @@ final class PluginFiles {
     }
 
     static String reason(IOException e) {
-        return e instanceof FileSystemException file && file.getReason() != null
-                ? file.getReason()
-                : e.getClass().getSimpleName();
+        return Reasons.of(e);
     }
 }

@@ -18,6 +18,7 @@ import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PolicyGate;
 import org.nemorelay.pluginhost.Snapshot;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.Bundle;
@@ -178,7 +179,8 @@ public final class PluginHostComponent implements PluginHost {
             ready.completeExceptionally(new RelayException(FailureKind.PLUGIN, "the plugin host was stopped"));
             return;
         } catch (RuntimeException | Error e) {
-            ready.completeExceptionally(new RelayException(FailureKind.INTERNAL, "the plugin host failed: " + e, e));
+            ready.completeExceptionally(
+                    new RelayException(FailureKind.INTERNAL, "the plugin host failed: " + Reasons.defect(e), e));
             return;
         }
         while (true) {
@@ -187,7 +189,11 @@ public final class PluginHostComponent implements PluginHost {
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException | Error e) {
-                log.log(EventLog.Level.ERROR, TARGET, "plugin_host_failed", "a change of plugins failed: " + e);
+                log.log(
+                        EventLog.Level.ERROR,
+                        TARGET,
+                        "plugin_host_failed",
+                        "a change of plugins failed: " + Reasons.defect(e));
             }
         }
     }

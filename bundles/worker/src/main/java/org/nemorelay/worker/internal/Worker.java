@@ -12,6 +12,7 @@ import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.LaunchGrant;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.ServerEvent;
@@ -343,7 +344,7 @@ final class Worker implements Runnable {
                 : failure;
         return cause instanceof RelayException relay
                 ? relay
-                : new RelayException(FailureKind.PLUGIN, "the plugins do not start: " + cause, cause);
+                : new RelayException(FailureKind.PLUGIN, "the plugins do not start: " + Reasons.of(cause), cause);
     }
 
     private static long inFuture(long millis) {

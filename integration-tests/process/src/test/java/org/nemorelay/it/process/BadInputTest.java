@@ -55,19 +55,6 @@ class BadInputTest {
     }
 
     @Test
-    void aPortInUse() {
-        try (OneUser bench = new OneUser(folder);
-                Relay relay = bench.daemon()) {
-            Proc.Result second = bench.user
-                    .spec(bench.executable.toString(), "daemon", "--port", Integer.toString(relay.port()))
-                    .run(LIMIT);
-            assertEquals(1, second.exit(), second.stderr());
-            assertTrue(second.stderr().contains("127.0.0.1:" + relay.port()), second.stderr());
-            assertTrue(second.stderr().contains("in use"), second.stderr());
-        }
-    }
-
-    @Test
     void malformedAndRepeatedCredentials() {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon()) {

@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.nemorelay.files.EnvironmentProxy;
 import org.nemorelay.files.HttpFileStager;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.HealthProber;
@@ -56,7 +57,8 @@ public final class DirectCarrier implements Carrier {
         try {
             return file.isEmpty() ? "" : Files.readString(Path.of(file)).strip();
         } catch (IOException e) {
-            throw new RelayException(FailureKind.CONFIGURATION, "token_file " + file + " cannot be read: " + e, e);
+            throw new RelayException(
+                    FailureKind.CONFIGURATION, "token_file " + file + " cannot be read: " + Reasons.of(e), e);
         }
     }
 

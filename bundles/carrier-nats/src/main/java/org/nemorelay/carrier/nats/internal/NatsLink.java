@@ -26,6 +26,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.seams.AbsentException;
 import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.NoCarrierException;
@@ -244,7 +245,7 @@ final class NatsLink {
     }
 
     private static String withoutSecrets(Throwable e) {
-        return (e.getClass().getSimpleName() + ": " + e.getMessage()).replaceAll("//[^@/\\s]*@", "//");
+        return Reasons.of(e).replaceAll("//[^@/\\s]*@", "//");
     }
 
     /** Called where things happen, also by the thread that reads: it must not wait. */

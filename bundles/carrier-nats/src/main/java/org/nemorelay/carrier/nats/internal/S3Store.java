@@ -25,6 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Registration;
@@ -281,7 +282,7 @@ final class S3Store implements ObjectStore {
                 why = "answered " + answer.status();
             } catch (IOException e) {
                 context.check(method + " of " + key);
-                why = e.getClass().getSimpleName() + ": " + e.getMessage();
+                why = Reasons.of(e);
             }
             if (attempt == ATTEMPTS) {
                 throw new StagingException(method + " of " + key + " in bucket " + bucket + " failed: " + why);

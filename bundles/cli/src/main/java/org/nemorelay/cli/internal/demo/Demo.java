@@ -27,6 +27,7 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.Headers;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 
 /**
@@ -374,7 +375,7 @@ final class Demo {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             return socket.getLocalPort();
         } catch (IOException e) {
-            throw new DemoFailure("there is no free port: " + e.getMessage(), e);
+            throw new DemoFailure("there is no free port: " + Reasons.of(e), e);
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.protocol.Reasons;
 
 /** The plugin's ATOF 0.1 records (plugins 1), read from its folder. */
 final class Records {
@@ -31,7 +32,7 @@ final class Records {
                 }
             }
         } catch (IOException e) {
-            throw new DemoFailure("the plugin's records cannot be read: " + e.getMessage(), e);
+            throw new DemoFailure("the plugin's records cannot be read: " + Reasons.of(e), e);
         } catch (JsonException e) {
             return records; // Its last line is being written.
         }

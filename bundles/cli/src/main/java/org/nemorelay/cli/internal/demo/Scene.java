@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.nemorelay.protocol.Reasons;
 
 /** A private copy of the installed tree with its own configuration, a home folder, and the processes that run in it. Closing ends and removes all of it. */
 final class Scene implements AutoCloseable {
@@ -161,7 +162,7 @@ final class Scene implements AutoCloseable {
             try {
                 Files.readAllLines(child.errors).forEach(line -> lines.add(child.name + ": " + line));
             } catch (IOException e) {
-                lines.add(child.name + ": " + e);
+                lines.add(child.name + ": " + Reasons.of(e));
             }
         }
         return lines;

@@ -22,6 +22,7 @@ import org.nemorelay.pipeline.Records;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.worker.internal.hook.HookPayload;
 
@@ -342,7 +343,7 @@ public final class TrafficEvents {
         try {
             work.run();
         } catch (RuntimeException | StackOverflowError e) {
-            log.log(EventLog.Level.ERROR, TARGET, "observation_failed", "not recorded: " + e);
+            log.log(EventLog.Level.ERROR, TARGET, "observation_failed", "not recorded: " + Reasons.defect(e));
         }
     }
 
