@@ -1,14 +1,18 @@
 package org.nemorelay.files;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
+import org.nemorelay.files.internal.Hashes;
 
 /** The folders of a worker that keys lead to: {@code models/...}, {@code data/...}, and all other keys. */
 public record FileAreas(Path models, Path data, Path staging) {
     /** Where a key leads: the file, and the area that holds it. */
-    record Place(Path area, String prefix, Path file) {}
+    private record Place(Path area, String prefix, Path file) {}
 
     /** The three areas as folders of one, which are made. */
     public static FileAreas below(Path root) throws IOException {
@@ -19,21 +23,52 @@ public record FileAreas(Path models, Path data, Path staging) {
         return areas;
     }
 
-    /** The file that a key, or an absolute path in one of the areas, leads to; {@link IOException} when it leaves them. */
+    /**
+     * The file that a key, or the absolute path of a file in one of the areas, leads to; {@link IOException} when it leaves
+     * them.
+     */
     public Path file(String key) throws IOException {
         return place(key).file();
     }
 
-    /** @param key a key, or the absolute path of a file in one of the areas; {@link IOException} when it leaves them */
-    Place place(String key) throws IOException {
-        if (key.isEmpty() || key.indexOf('\0') >= 0) {
+    /**
+     * The keys of the files below a prefix, in order, without what this protocol keeps beside files; none where there is no
+     * such folder. {@link IOException} when the prefix leaves its area or cannot be read.
+     */
+    public List<String> list(String prefix) throws IOException {
+        Place place = place(prefix);
+        if (!Files.isDirectory(place.file())) {
+            return List.of();
+        }
+        try (Stream<Path> found = Files.walk(place.file())) {
+            return found.filter(Files::isRegularFile)
+                    .filter(file -> !Hashes.reserved(file.getFileName().toString()))
+                    .map(file -> place.prefix() + place.area().relativize(file))
+                    .sorted()
+                    .toList();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private Place place(String key) throws IOException {
+        try {
+            return placed(key);
+        } catch (InvalidPathException e) {
+            // A null, or a character that the file system's encoding lacks.
+            throw new IOException("invalid key: it is no file name here", e);
+        }
+    }
+
+    private Place placed(String key) throws IOException {
+        if (key.isEmpty()) {
             throw new IOException("invalid key");
         }
         if (key.startsWith("/")) {
             for (Path area : List.of(models, data, staging)) {
                 Path file = Path.of(key).normalize();
                 if (inside(area, file)) {
-                    return new Place(area, "", file);
+                    return new Place(area, prefix(area), file);
                 }
             }
             throw new IOException("path outside allowed directories");
@@ -45,6 +80,10 @@ public record FileAreas(Path models, Path data, Path staging) {
             }
         }
         return checked(staging, "", key);
+    }
+
+    private String prefix(Path area) {
+        return area.equals(models) ? "models/" : area.equals(data) ? "data/" : "";
     }
 
     private static Place checked(Path area, String prefix, String relative) throws IOException {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.channels.ByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.nemorelay.files.internal.Answer;
@@ -33,9 +35,16 @@ public final class FileServer {
      */
     public FileServer(FileAreas areas, String token, BooleanSupplier ready) {
         this.files = new StoredFiles(
-                key -> {
-                    FileAreas.Place place = areas.place(key);
-                    return new StoredFiles.Place(place.area(), place.prefix(), place.file());
+                new StoredFiles.Places() {
+                    @Override
+                    public Path file(String key) throws IOException {
+                        return areas.file(key);
+                    }
+
+                    @Override
+                    public List<String> list(String prefix) throws IOException {
+                        return areas.list(prefix);
+                    }
                 },
                 areas.staging());
         this.token = token.isEmpty() ? Optional.empty() : Optional.of(new BearerToken(token));

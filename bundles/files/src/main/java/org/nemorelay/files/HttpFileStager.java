@@ -93,11 +93,11 @@ public final class HttpFileStager implements FileStager {
 
     /** The way to a node; an ordinary error when there is none, never no route. */
     private Target target(String nodeId) {
-        NodeClient client = clients.computeIfAbsent(nodeId, node -> new NodeClient(node, dialers.dialerFor(node)));
         String address = addresses
                 .serverAddress(nodeId)
                 .orElseThrow(() ->
                         new NoDialerException("no dialer for node " + nodeId + ": it has reported no HTTP address"));
+        NodeClient client = clients.computeIfAbsent(nodeId, node -> new NodeClient(node, dialers.dialerFor(node)));
         Optional<EnvironmentProxy> through =
                 client.direct() ? proxy.filter(p -> p.appliesTo(address)) : Optional.empty();
         return through.map(p -> new Target(client, p.address(), "http://" + address, address))

@@ -31,7 +31,14 @@ public final class FrontendClient {
     }
 
     /** An answer; {@code body} is empty where it was no JSON object. */
-    public record Answer(int status, JsonObject body) {}
+    public record Answer(int status, JsonObject body) {
+        /** What a refusal says, in either of a frontend's shapes: text, or an object with a {@code message}. */
+        public String error() {
+            Object error = body.values().get("error");
+            Object text = error instanceof Map<?, ?> object ? object.get("message") : error;
+            return text instanceof String said && !said.isEmpty() ? said : "status " + status;
+        }
+    }
 
     /**
      * Sends JSON and waits for the answer.
@@ -63,11 +70,15 @@ public final class FrontendClient {
                 }
             }
         } catch (IOException | IllegalArgumentException e) {
+            context.check("POST " + path);
             if (connection != null) {
                 connection.disconnect();
             }
-            context.check("POST " + path);
             throw new UnreachableException("the frontend at " + base + " does not answer: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // A connection that is closed under its reader fails in ways of its own.
+            context.check("POST " + path);
+            throw e;
         }
     }
 

@@ -5,12 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.nemorelay.json.JsonException;
+import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
@@ -37,8 +36,8 @@ public final class Membership implements AutoCloseable {
     private final String incarnation = UUID.randomUUID().toString();
     private final Context.Cancellable context = Context.background().cancellable();
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final CompletableFuture<String> first = new CompletableFuture<>();
     private final Thread thread;
+    private volatile Optional<String> current = Optional.empty();
     private boolean warned;
 
     /**
@@ -67,7 +66,7 @@ public final class Membership implements AutoCloseable {
         try {
             while (!context.cancelled()) {
                 String id = register();
-                first.complete(id);
+                current = Optional.of(id);
                 onRegistered.accept(id);
                 while (beat(id)) {
                     pause(heartbeat);
@@ -82,6 +81,9 @@ public final class Membership implements AutoCloseable {
             onRefused.accept(e);
         } catch (Ended e) {
             // Closed.
+        } catch (RuntimeException e) {
+            // Without its member a process would be up and of no fleet.
+            onRefused.accept(new RelayException(FailureKind.INTERNAL, "the membership failed: " + e, e));
         }
     }
 
@@ -97,16 +99,15 @@ public final class Membership implements AutoCloseable {
             try {
                 answer = frontend.post(context, "/api/node/register", description, ANSWER);
                 if (answer.status() == 201) {
+                    String id = id(answer.body());
                     warned = false;
-                    String id = answer.body().string("id");
                     log.log(Level.INFO, TARGET, "node_registered", "Registered at " + frontend, "node_id", id);
                     return id;
                 }
                 if (answer.status() >= 400 && answer.status() < 500) {
                     throw new RelayException(
                             FailureKind.CONFIGURATION,
-                            "the frontend at " + frontend + " refuses this node: "
-                                    + answer.body().optionalString("error").orElse("status " + answer.status()));
+                            "the frontend at " + frontend + " refuses this node: " + answer.error());
                 }
                 warnOnce("it answered with status " + answer.status());
             } catch (SeamException | JsonException e) {
@@ -115,6 +116,15 @@ public final class Membership implements AutoCloseable {
             pause(pause);
             pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
         }
+    }
+
+    /** It becomes a path's part and a subject's. */
+    private static String id(JsonObject body) {
+        String id = body.string("id");
+        if (!id.matches("[A-Za-z0-9_-]+")) {
+            throw new JsonException("id must be letters, digits, - and _");
+        }
+        return id;
     }
 
     private void warnOnce(String why) {
@@ -147,18 +157,6 @@ public final class Membership implements AutoCloseable {
         }
     }
 
-    /** The node's id, once there is one. */
-    public Optional<String> id(Duration wait) {
-        try {
-            return Optional.of(first.get(wait.toNanos(), TimeUnit.NANOSECONDS));
-        } catch (TimeoutException | java.util.concurrent.ExecutionException e) {
-            return Optional.empty();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Optional.empty();
-        }
-    }
-
     /** Tells the frontend that this node leaves, as far as it answers at once, and ends. */
     @Override
     public void close() {
@@ -169,11 +167,11 @@ public final class Membership implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        if (first.isDone()) {
+        if (current.isPresent()) {
             try {
                 frontend.post(
                         Context.background().withTimeout(Duration.ofSeconds(2)),
-                        "/api/node/" + first.join() + "/deregister",
+                        "/api/node/" + current.get() + "/deregister",
                         Map.of(),
                         Duration.ofSeconds(2));
             } catch (SeamException e) {

@@ -141,7 +141,7 @@ public abstract class ControlServerConformance extends Conformance {
     }
 
     @Test
-    void aVerbWithoutAPlaceIsAnErrorWhenMandatoryAndLeftOutWhenOptional() {
+    void openItem8_aVerbWithoutAPlaceIsAnErrorWhenMandatoryAndLeftOutWhenOptional() {
         ControlVerb elsewhere = new ControlVerb("diagnostics.dump");
         ControlHandler handler = ControlHandler.unary(context -> new ModelDeleteReply(true, ""));
         ControlServer server = server("n");

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.nemorelay.agents.internal.mcp.McpSessions;
 import org.nemorelay.fleet.FrontendClient;
 import org.nemorelay.fleet.Membership;
 import org.nemorelay.fleet.TokenFile;
@@ -21,15 +22,10 @@ import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.Subscription;
 import org.nemorelay.seams.WorkConsumer;
 import org.nemorelay.seams.WorkKind;
-import org.nemorelay.seams.control.AgentRpcHandler;
 import org.nemorelay.seams.control.AgentRpcServer;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 import org.nemorelay.telemetry.ProcessControl;
-import org.nemorelay.workerctl.McpDiscoveryRequest;
-import org.nemorelay.workerctl.McpDiscoveryResponse;
-import org.nemorelay.workerctl.McpToolRequest;
-import org.nemorelay.workerctl.McpToolResponse;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -52,6 +48,7 @@ public final class AgentWorker {
     private final EventLog log;
     private final ProcessControl process;
     private final AgentRpcServer server;
+    private final McpSessions mcp;
     private final CancelRegistry cancels = new CancelRegistry();
     private final List<Subscription> work = new ArrayList<>();
     private Optional<Membership> membership = Optional.empty();
@@ -69,6 +66,7 @@ public final class AgentWorker {
         this.log = log;
         this.process = process;
         this.server = server;
+        this.mcp = new McpSessions(List.of(config.mcp__commands()), List.of(config.mcp__urls()));
         try {
             Duration limit = Duration.ofSeconds(config.job__timeout__secs());
             String key = TokenFile.read("[agent_worker] api_key_file", config.api__key__file());
@@ -101,6 +99,7 @@ public final class AgentWorker {
         this.log = log;
         this.process = process;
         this.server = server;
+        this.mcp = new McpSessions(List.of(config.mcp__commands()), List.of(config.mcp__urls()));
         take(config, chat, Duration.ofSeconds(config.job__timeout__secs()), events, consumer);
     }
 
@@ -113,9 +112,12 @@ public final class AgentWorker {
         work.add(events.subscribe("agent.*.cancel", this::cancel));
         work.add(events.subscribe("jobs.*.cancel", this::cancel));
         work.add(consumer.consume(
-                forEver, WorkKind.MCP_CI, MCP_CI_LIMIT, new JobRunner(chat, true, limit, cancels, log)));
+                forEver, WorkKind.MCP_CI, MCP_CI_LIMIT, new JobRunner(chat, Optional.of(mcp), limit, cancels, log)));
         work.add(consumer.consume(
-                forEver, WorkKind.TASK, config.max__tasks(), new JobRunner(chat, false, limit, cancels, log)));
+                forEver,
+                WorkKind.TASK,
+                config.max__tasks(),
+                new JobRunner(chat, Optional.empty(), limit, cancels, log)));
         work.add(consumer.consume(
                 forEver, WorkKind.AGENT_RUN, config.max__agent__runs(), new AgentRunner(chat, limit, cancels, log)));
     }
@@ -143,7 +145,7 @@ public final class AgentWorker {
         try {
             if (!servedAs.equals(nodeId)) {
                 rpc.ifPresent(Registration::close);
-                rpc = Optional.of(server.serve(nodeId, new NoTools()));
+                rpc = Optional.of(server.serve(nodeId, new AgentCalls(mcp)));
                 servedAs = nodeId;
             }
             log.log(Level.INFO, TARGET, "agent_worker_serving", "Agent worker is serving", "node_id", nodeId);
@@ -154,27 +156,10 @@ public final class AgentWorker {
         }
     }
 
-    /** Agent calls are answered; there is no MCP client yet that could do what they ask. */
-    private static final class NoTools implements AgentRpcHandler {
-        private static final String NONE = "session error: this agent worker has no MCP client yet";
-
-        @Override
-        public McpToolResponse executeTool(Context context, McpToolRequest request) {
-            return McpToolResponse.refused(NONE);
-        }
-
-        @Override
-        public McpDiscoveryResponse discoverTools(Context context, McpDiscoveryRequest request) {
-            return McpDiscoveryResponse.refused(NONE);
-        }
-
-        @Override
-        public void backendStopped(String backend) {}
-    }
-
     @Deactivate
     void deactivate() {
         membership.ifPresent(Membership::close);
+        mcp.closeModel("");
         work.forEach(Subscription::unsubscribe);
         synchronized (this) {
             rpc.ifPresent(Registration::close);

@@ -26,6 +26,12 @@ public @interface AgentWorkerConfig {
     @AttributeDefinition(description = "Tasks at a time; 0 for any number.")
     int max__tasks();
 
+    @AttributeDefinition(description = "Programs that may be started as MCP servers.")
+    String[] mcp__commands();
+
+    @AttributeDefinition(description = "What URLs of MCP servers may begin with.")
+    String[] mcp__urls();
+
     @AttributeDefinition(description = "Seconds that a job may take.")
     long job__timeout__secs();
 

@@ -1,7 +1,11 @@
 package org.nemorelay.agents.internal;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import org.nemorelay.agents.internal.mcp.McpException;
+import org.nemorelay.agents.internal.mcp.McpServers;
+import org.nemorelay.agents.internal.mcp.McpSessions;
 import org.nemorelay.fleet.JobEvent;
 import org.nemorelay.fleet.JobProgress;
 import org.nemorelay.fleet.JobResult;
@@ -23,15 +27,17 @@ final class JobRunner implements WorkHandler {
     private static final String TARGET = "nemo_relay.agents";
 
     private final Chat chat;
-    private final boolean needsServers;
+    /** Where the jobs of this kind need MCP servers. */
+    private final Optional<McpSessions> mcp;
+
     private final Duration limit;
     private final CancelRegistry cancels;
     private final EventLog log;
 
-    /** @param needsServers whether a model without MCP servers is a failure, as for CI jobs */
-    JobRunner(Chat chat, boolean needsServers, Duration limit, CancelRegistry cancels, EventLog log) {
+    /** @param mcp there for CI jobs, for which a model without MCP servers is a failure */
+    JobRunner(Chat chat, Optional<McpSessions> mcp, Duration limit, CancelRegistry cancels, EventLog log) {
         this.chat = chat;
-        this.needsServers = needsServers;
+        this.mcp = mcp;
         this.limit = limit;
         this.cancels = cancels;
         this.log = log;
@@ -49,7 +55,7 @@ final class JobRunner implements WorkHandler {
         try (Context.Cancellable own = context.withTimeout(limit).cancellable()) {
             cancels.register(job.jobId(), own::cancel);
             publish(events, job, JobProgress.of(job.jobId(), "running", ""));
-            JobResult result = result(own, job);
+            JobResult result = result(own, job, events);
             events.publish(Subjects.jobResult(job.jobId()), result.encode());
             publish(events, job, JobProgress.of(job.jobId(), result.status(), ""));
         } finally {
@@ -61,19 +67,22 @@ final class JobRunner implements WorkHandler {
         events.publish(Subjects.jobProgress(job.jobId()), progress.encode());
     }
 
-    private JobResult result(Context context, JobEvent job) {
+    private JobResult result(Context context, JobEvent job, Publisher events) {
         try {
             if (job.job().isEmpty() || job.task().isEmpty()) {
                 throw new RefusedException("job or task is missing in the payload");
             }
             JsonObject task = job.task().get();
-            JsonObject config = job.modelConfig()
-                    .or(() -> needsServers ? Optional.empty() : Optional.of(task))
-                    .orElseThrow(() -> new RefusedException("the model's configuration is missing in the payload"));
-            if (needsServers && !servers(config)) {
-                throw new RefusedException("no MCP servers are configured for the model");
-            }
-            String answer = chat.ask(context, task.string("model"), task.string("prompt"));
+            String model = task.string("model");
+            String prompt = task.string("prompt");
+            String answer = mcp.isEmpty()
+                    ? chat.ask(context, model, prompt)
+                    : new ToolJob(
+                                    chat,
+                                    mcp.get(),
+                                    (type, content) ->
+                                            publish(events, job, new JobProgress(job.jobId(), "", "", type, content)))
+                            .run(context, model, prompt, servers(job));
             return new JobResult(job.jobId(), JobResult.COMPLETED, answer, "");
         } catch (CancelledException e) {
             return new JobResult(job.jobId(), JobResult.CANCELLED, "", e.getMessage());
@@ -82,7 +91,18 @@ final class JobRunner implements WorkHandler {
         }
     }
 
-    private static boolean servers(JsonObject config) {
-        return config.optionalObject("mcp").map(mcp -> !mcp.values().isEmpty()).orElse(false);
+    private static McpServers servers(JobEvent job) {
+        JsonObject config = job.modelConfig()
+                .orElseThrow(() -> new RefusedException("the model's configuration is missing in the payload"));
+        try {
+            Optional<JsonObject> table = config.optionalObject("mcp");
+            McpServers servers = table.isPresent() ? McpServers.of(table.get()) : new McpServers(Map.of());
+            if (servers.servers().isEmpty()) {
+                throw new RefusedException("no MCP servers are configured for the model");
+            }
+            return servers;
+        } catch (McpException e) {
+            throw new RefusedException("parse error: " + e.getMessage());
+        }
     }
 }

@@ -38,15 +38,25 @@ class AgentWorkerTest {
     private final FakeBus bus = new FakeBus();
     private final Recorder recorder = new Recorder();
 
-    private AgentWorker worker(Chat chat, WorkConsumer consumer) {
+    /** A model that knows no tools. */
+    private interface Says {
+        String ask(Context context, String model, String prompt);
+    }
+
+    private static Chat chat(Says says) {
+        return (context, model, messages, tools) -> Chat.Turn.of(
+                says.ask(context, model, (String) messages.getLast().get("content")));
+    }
+
+    private AgentWorker worker(Says says, WorkConsumer consumer) {
         return new AgentWorker(
-                new Config(3), chat, recorder, recorder, bus.broadcaster(), consumer, bus.agentRpcServer());
+                new Config(3), chat(says), recorder, recorder, bus.broadcaster(), consumer, bus.agentRpcServer());
     }
 
     private static byte[] job(String id, boolean servers) {
         JsonObject task = JsonObject.of(Json.object("model", "m", "prompt", "p"), "task");
         JsonObject config =
-                JsonObject.of(Json.object("mcp", servers ? Json.object("s", 1) : Json.object()), "model_config");
+                JsonObject.of(Json.object("mcp", servers ? FakeMcp.table() : Json.object()), "model_config");
         return new JobEvent(id, "t", "", Optional.of(task), Optional.of(task), Optional.of(config)).encode();
     }
 
@@ -143,11 +153,11 @@ class AgentWorkerTest {
         CancelRegistry cancels = new CancelRegistry();
         CountDownLatch both = new CountDownLatch(2);
         WorkHandler runner = new AgentRunner(
-                (context, model, prompt) -> {
+                chat((context, model, prompt) -> {
                     both.countDown();
                     Await.until("cancelled", context::cancelled);
                     throw new CancelledException("cancelled by its user");
-                },
+                }),
                 java.time.Duration.ofMinutes(1),
                 cancels,
                 recorder);
@@ -290,6 +300,16 @@ class AgentWorkerTest {
         @Override
         public int max__tasks() {
             return 0;
+        }
+
+        @Override
+        public String[] mcp__commands() {
+            return new String[] {"sh"};
+        }
+
+        @Override
+        public String[] mcp__urls() {
+            return new String[0];
         }
 
         @Override

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.nemorelay.backend.ChatDelta;
 import org.nemorelay.backend.ChatMessage;
 import org.nemorelay.backend.Methods;
 import org.nemorelay.backend.ModelOptions;
@@ -12,13 +13,15 @@ import org.nemorelay.backend.PredictOptions;
 import org.nemorelay.backend.Reply;
 import org.nemorelay.backend.Result;
 import org.nemorelay.backend.StatusReply;
+import org.nemorelay.backend.ToolCall;
 import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.RefusedException;
 import org.nemorelay.seams.dial.BackendService;
 
 /**
  * Answers an inference with the last message's words, or the prompt's, as many as were asked for: one piece of a stream
- * for each word, with the space before it. Before a model is loaded it refuses.
+ * for each word, with the space before it. Before a model is loaded it refuses. A user's {@code /call NAME ARGUMENTS} in a
+ * stream is answered with that call where there are tools; what a tool said comes back as any last message does.
  */
 public final class EchoBackend implements BackendService {
     private final Duration delay;
@@ -64,6 +67,13 @@ public final class EchoBackend implements BackendService {
     }
 
     private void stream(PredictOptions options, Exchange exchange) {
+        Optional<ToolCall> call = call(options);
+        if (call.isPresent()) {
+            exchange.send(new Reply(
+                            new byte[0], 1, promptTokens(options), List.of(new ChatDelta("", "", List.of(call.get()))))
+                    .encode());
+            return;
+        }
         int made = 0;
         for (String word : words(options)) {
             pause();
@@ -72,15 +82,33 @@ public final class EchoBackend implements BackendService {
         }
     }
 
+    /** What a user's {@code /call NAME ARGUMENTS} asks for, where there are tools. */
+    private Optional<ToolCall> call(PredictOptions options) {
+        if (options.tools().isEmpty() || options.messages().isEmpty()) {
+            return Optional.empty();
+        }
+        ChatMessage last = options.messages().getLast();
+        String[] words = last.content().split(" ", 3);
+        if (!last.role().equals("user") || !words[0].equals("/call") || words.length < 2) {
+            return Optional.empty();
+        }
+        requireLoaded(options);
+        return Optional.of(new ToolCall(0, "call-1", words[1], words.length > 2 ? words[2] : "{}"));
+    }
+
     private List<String> words(PredictOptions options) {
+        requireLoaded(options);
+        List<String> words = split(text(options));
+        return options.tokens() > 0 && options.tokens() < words.size() ? words.subList(0, options.tokens()) : words;
+    }
+
+    private void requireLoaded(PredictOptions options) {
         if (loaded.isEmpty()) {
             throw new RefusedException("FAILED_PRECONDITION", "model not loaded");
         }
         if (!options.modelIdentity().isEmpty() && !loaded.contains(options.modelIdentity())) {
             throw new RefusedException("FAILED_PRECONDITION", "wrong model loaded");
         }
-        List<String> words = split(text(options));
-        return options.tokens() > 0 && options.tokens() < words.size() ? words.subList(0, options.tokens()) : words;
     }
 
     private static String text(PredictOptions options) {

@@ -8,14 +8,16 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A NATS server of one's own, on loopback, for the time of a demo. */
 final class NatsProcess implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(10);
+
+    private static final String PATH = "/usr/local/bin:/usr/bin";
 
     private final Process process;
     private final int port;
@@ -58,12 +60,12 @@ final class NatsProcess implements AutoCloseable {
     }
 
     private static Optional<Path> program(Map<String, String> environment) {
-        List<String> folders =
-                new ArrayList<>(List.of(environment.getOrDefault("PATH", "").split(File.pathSeparator)));
-        folders.addAll(List.of("/usr/sbin", "/usr/local/bin"));
-        return folders.stream()
+        return Arrays.stream(environment.getOrDefault("PATH", PATH).split(File.pathSeparator))
                 .filter(folder -> folder.startsWith("/"))
-                .map(folder -> Path.of(folder, "nats-server"))
+                .map(Path::of)
+                // A server's program is often beside those of users.
+                .flatMap(folder -> Stream.of(folder, folder.resolveSibling("sbin")))
+                .map(folder -> folder.resolve("nats-server"))
                 .filter(Files::isExecutable)
                 .findFirst();
     }

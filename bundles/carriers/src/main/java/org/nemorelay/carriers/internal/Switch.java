@@ -33,6 +33,8 @@ final class Switch implements Carriers {
     private static final Duration BEGUN = Duration.ofSeconds(1);
     /** How long a carrier that goes is asked to wait for what it still runs. */
     private static final Duration LAST = Duration.ofSeconds(10);
+    /** How long streams of a carrier that goes may still take. */
+    private static final Duration STREAMS = Duration.ofSeconds(30);
 
     /** How long a carrier that is wanted may take to connect while the one in use is connected. */
     private static final Duration CONNECT = Duration.ofSeconds(5);
@@ -108,6 +110,11 @@ final class Switch implements Carriers {
             retiring.stream().filter(last -> last.carrier() == carrier).forEach(last -> await(last, LAST));
         } finally {
             moving.unlock();
+        }
+        for (Lane lane : List.of(facades.dial(), facades.staging())) {
+            if (!lane.awaitLeases(carrier, STREAMS)) {
+                faults.warn("carrier " + carrier.name(), "is gone while calls run on it, after " + STREAMS);
+            }
         }
     }
 

@@ -296,6 +296,8 @@ final class FleetConfiguration {
         properties.put("api_key_file", keys.text("api_key_file", ""));
         properties.put("max_agent_runs", (int) keys.integer("max_agent_runs", 0, Integer.MAX_VALUE, 0));
         properties.put("max_tasks", (int) keys.integer("max_tasks", 0, Integer.MAX_VALUE, 0));
+        properties.put("mcp_commands", keys.texts("mcp_commands"));
+        properties.put("mcp_urls", keys.texts("mcp_urls"));
         properties.put("job_timeout_secs", keys.integer("job_timeout_secs", 1, 86_400, 600));
         properties.put("heartbeat_ms", keys.integer("heartbeat_ms", 100, 3_600_000, 10_000));
         keys.nothingElse();

@@ -14,19 +14,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * The files of a worker and what may be done with them (distributed-seams 5.3). A transfer grows beside its file, which
  * appears whole and verified or not at all.
  */
 public final class StoredFiles {
-    /** @param prefix what a listing puts before paths below {@code area} */
-    public record Place(Path area, String prefix, Path file) {}
-
     /** Where keys lead; {@link IOException} for one that leads nowhere. */
     public interface Places {
-        Place of(String key) throws IOException;
+        Path file(String key) throws IOException;
+
+        /** The keys below a prefix. */
+        List<String> list(String prefix) throws IOException;
     }
 
     private static final long MAX_BYTES = 50L << 30;
@@ -43,12 +42,12 @@ public final class StoredFiles {
         this.staging = staging;
     }
 
-    private Place place(String key) throws IOException {
-        Place place = places.of(key);
-        if (Hashes.reserved(place.file().getFileName().toString())) {
+    private Path file(String key) throws IOException {
+        Path file = places.file(key);
+        if (Hashes.reserved(file.getFileName().toString())) {
             throw new IOException("invalid key: the name is kept for hashes");
         }
-        return place;
+        return file;
     }
 
     public Answer temp() throws IOException {
@@ -63,23 +62,7 @@ public final class StoredFiles {
 
     public Answer list(String prefix) {
         try {
-            Place place = places.of(prefix);
-            if (!Files.isDirectory(place.file())) {
-                return Answer.json(200, Map.of("files", List.of()));
-            }
-            try (Stream<Path> found = Files.walk(place.file())) {
-                return Answer.json(
-                        200,
-                        Map.of(
-                                "files",
-                                found.filter(Files::isRegularFile)
-                                        .filter(file -> !Hashes.reserved(
-                                                file.getFileName().toString()))
-                                        .map(file ->
-                                                place.prefix() + place.area().relativize(file))
-                                        .sorted()
-                                        .toList()));
-            }
+            return Answer.json(200, Map.of("files", places.list(prefix)));
         } catch (IOException e) {
             return Answer.error(400, "invalid key prefix");
         }
@@ -88,7 +71,7 @@ public final class StoredFiles {
     public Answer get(String key) throws IOException {
         Path file;
         try {
-            file = place(key).file();
+            file = file(key);
         } catch (IOException e) {
             return Answer.error(400, e.getMessage());
         }
@@ -101,7 +84,7 @@ public final class StoredFiles {
     public Answer describe(String key, Runnable each) throws IOException {
         Path file;
         try {
-            file = place(key).file();
+            file = file(key);
         } catch (IOException e) {
             return Answer.empty(400);
         }
@@ -125,7 +108,7 @@ public final class StoredFiles {
     public Answer delete(String key) throws IOException {
         Path file;
         try {
-            file = place(key).file();
+            file = file(key);
         } catch (IOException e) {
             return Answer.error(400, e.getMessage());
         }
@@ -143,7 +126,7 @@ public final class StoredFiles {
         Path file;
         long length;
         try {
-            file = place(key).file();
+            file = file(key);
             length = head.length();
         } catch (IOException e) {
             return Answer.error(400, e.getMessage());

@@ -18,6 +18,7 @@ import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.NoRouteException;
+import org.nemorelay.seams.RefusedException;
 import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.control.NodeCommandSender;
 import org.nemorelay.seams.control.Replica;
@@ -214,7 +215,7 @@ final class Router {
         }
         BackendClient client = clients.newClient(node.id(), reply.address(), true);
         try {
-            Result result = Result.decode(client.call(
+            Result result = decoded(client.call(
                     context.withTimeout(LOAD),
                     Methods.LOAD_MODEL,
                     new ModelOptions(model.name(), model.contextSize(), file).encode()));
@@ -231,6 +232,14 @@ final class Router {
         synchronized (this) {
             replicas.add(loaded);
             return lease(loaded);
+        }
+    }
+
+    private static Result decoded(byte[] reply) {
+        try {
+            return Result.decode(reply);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedException("UNDECODABLE", "the backend answered with something else: " + e.getMessage());
         }
     }
 

@@ -8,6 +8,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,7 @@ import org.nemorelay.seams.control.ControlServer;
 import org.nemorelay.seams.control.ControlServer.Need;
 import org.nemorelay.seams.control.ControlVerb;
 import org.nemorelay.seams.dial.BackendService;
+import org.nemorelay.seams.dial.WorkerDialers;
 import org.nemorelay.testkit.Recorder;
 import org.nemorelay.workerctl.BackendInstallReply;
 import org.nemorelay.workerctl.BackendInstallRequest;
@@ -50,6 +52,7 @@ class FrontendTest {
             ControlTimeouts.atMost(Duration.ofSeconds(2)),
             new Faults(recorder, recorder));
     private final List<String> dialled = new CopyOnWriteArrayList<>();
+    private final List<String> forgotten = new CopyOnWriteArrayList<>();
     private final NodeRegistry registry = new NodeRegistry();
     private final HttpEngine engine = HttpEngine.create(Map.of());
     private final HttpClient http = HttpClient.newHttpClient();
@@ -76,7 +79,18 @@ class FrontendTest {
                 router,
                 jobs,
                 carrier.workQueue(),
-                carrier.dialers(),
+                new WorkerDialers() {
+                    @Override
+                    public Dialer dialerFor(String nodeId) {
+                        return carrier.dialers().dialerFor(nodeId);
+                    }
+
+                    @Override
+                    public void forgetNode(String nodeId) {
+                        forgotten.add(nodeId);
+                        carrier.dialers().forgetNode(nodeId);
+                    }
+                },
                 "",
                 "");
         listener = engine.listen("127.0.0.1", 0, server -> surface);
@@ -151,6 +165,33 @@ class FrontendTest {
 
     private Status status(String id) {
         return registry.node(id).orElseThrow().status();
+    }
+
+    @Test
+    void openItem3_whoLeavesOrIsRemovedIsForgotten() {
+        String one = register("one");
+        String other = register("other");
+        forgotten.clear();
+        post("/api/node/" + one + "/deregister", Map.of(), 200);
+        HttpResponse<String> removed =
+                send(HttpRequest.newBuilder(uri("/api/node/" + other)).DELETE().build());
+        assertEquals(200, removed.statusCode());
+        assertEquals(List.of(one, other), forgotten);
+    }
+
+    /** A backend that answers with something else is passed over as one that refuses. */
+    @Test
+    void aLoadThatIsAnsweredWithSomethingElseIsARefusal() {
+        serves(register("one"), (method, exchange) -> {
+            exchange.next();
+            exchange.send("\u00ff nonsense".getBytes(StandardCharsets.UTF_8));
+        });
+        JsonObject answer = post(
+                "/v1/chat/completions",
+                Json.object("model", "parrot", "messages", List.of(Json.object("role", "user", "content", "hello"))),
+                503);
+        String message = answer.object("error").string("message");
+        assertTrue(message.contains("one: the backend answered with something else"), message);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package org.nemorelay.launcher.internal;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -146,9 +148,19 @@ public final class RoleFramework {
                         "bundle " + id + " of feature " + carrier + " is missing: there is no " + file
                                 + ", install again");
             }
-            Bundle bundle = context.installBundle("reference:" + file.toUri());
+            Bundle bundle = install(context, file);
             bundle.adapt(BundleStartLevel.class).setStartLevel(CARRIER_START_LEVEL);
             bundles.add(bundle);
+        }
+    }
+
+    /** A copy: who replaces the file may write into it. */
+    private static Bundle install(BundleContext context, Path file) throws BundleException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return context.installBundle("carrier:" + file.toUri(), in);
+        } catch (IOException e) {
+            throw new RelayException(
+                    FailureKind.CONFIGURATION, "bundle file " + file + " cannot be read: " + e + ", install again", e);
         }
     }
 

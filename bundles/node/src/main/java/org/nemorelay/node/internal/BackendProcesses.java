@@ -12,10 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.nemorelay.backend.Methods;
+import org.nemorelay.backend.StatusReply;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
@@ -35,6 +34,7 @@ final class BackendProcesses implements AutoCloseable {
     private static final Duration READY = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration FREE = Duration.ofSeconds(5);
+    private static final Duration STATUS = Duration.ofSeconds(2);
     private static final Duration END = Duration.ofSeconds(5);
     private static final int TAIL = 20;
     private static final int STARTS = 3;
@@ -52,7 +52,7 @@ final class BackendProcesses implements AutoCloseable {
     private final BackendClientFactory clients;
     private final EventLog log;
     private final Map<String, Entry> entries = new TreeMap<>();
-    private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+    private final KeyLocks locks = new KeyLocks();
     private boolean closed;
 
     BackendProcesses(
@@ -93,9 +93,7 @@ final class BackendProcesses implements AutoCloseable {
                     "there is no backend " + backend + " on this node; there are: " + String.join(", ", backends()));
         }
         String key = key(backend, model, replica);
-        ReentrantLock lock = locks.computeIfAbsent(key, one -> new ReentrantLock());
-        lock.lock();
-        try {
+        try (KeyLocks.Hold _ = locks.hold(key)) {
             Optional<Entry> there = entry(key);
             if (there.isPresent()) {
                 if (!force && there.get().running().backend().equals(backend)) {
@@ -104,8 +102,6 @@ final class BackendProcesses implements AutoCloseable {
                 end(there.get(), force);
             }
             return start(nodeId, command, key, model, replica);
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -268,14 +264,37 @@ final class BackendProcesses implements AutoCloseable {
 
     /** Ends the process of this key; returns when it is dead. False when there was none. */
     boolean stop(String key, boolean force) {
-        ReentrantLock lock = locks.computeIfAbsent(key, one -> new ReentrantLock());
-        lock.lock();
-        try {
+        try (KeyLocks.Hold _ = locks.hold(key)) {
             Optional<Entry> there = entry(key);
             there.ifPresent(entry -> end(entry, force));
             return there.isPresent();
-        } finally {
-            lock.unlock();
+        }
+    }
+
+    /** Ends the process of this key unless it has its model and serves; true when it was ended. */
+    boolean endUnlessReady(String key) {
+        try (KeyLocks.Hold _ = locks.hold(key)) {
+            Optional<Entry> there = entry(key).filter(entry -> !ready(entry));
+            there.ifPresent(entry -> {
+                log.log(
+                        Level.WARN,
+                        TARGET,
+                        "load_abandoned",
+                        "Nobody waits for this load any more, ending its backend process",
+                        "process_key",
+                        key);
+                end(entry, true);
+            });
+            return there.isPresent();
+        }
+    }
+
+    private boolean ready(Entry entry) {
+        try (BackendClient client = clients.newClient("", entry.local(), true)) {
+            byte[] reply = client.call(Context.background().withTimeout(STATUS), Methods.STATUS, new byte[0]);
+            return StatusReply.decode(reply).state() == StatusReply.State.READY;
+        } catch (SeamException | IllegalArgumentException e) {
+            return false;
         }
     }
 

@@ -54,11 +54,7 @@ public final class NodeRole {
 
     /** What exists while the node serves. */
     private record Parts(
-            BackendProcesses processes,
-            FileAreas areas,
-            FileServer files,
-            FileListener listener,
-            Membership membership) {}
+            BackendProcesses processes, LoadOperations operations, FileListener listener, Membership membership) {}
 
     /** What stands under the id that the frontend gave. */
     private record Serving(String nodeId, ControlServer verbs, Registration files) {
@@ -100,6 +96,8 @@ public final class NodeRole {
             FileServer files = new FileServer(areas, token, () -> true);
             FileListener listener = FileListener.open(config.bind(), config.port(), files);
             String address = config.advertise__address() + ":" + listener.port();
+            LoadOperations operations = new LoadOperations(processes::endUnlessReady, System::nanoTime);
+            operations.start();
             AtomicBoolean ready = new AtomicBoolean();
             Membership membership = new Membership(
                     new FrontendClient(config.frontend(), token),
@@ -114,9 +112,9 @@ public final class NodeRole {
                             address),
                     Duration.ofMillis(config.heartbeat__ms()),
                     log,
-                    id -> registered(id, processes, areas, files, ready),
+                    id -> registered(id, processes, operations, areas, files, ready),
                     process::fail);
-            parts = Optional.of(new Parts(processes, areas, files, listener, membership));
+            parts = Optional.of(new Parts(processes, operations, listener, membership));
         } catch (RelayException e) {
             process.fail(e);
         }
@@ -132,9 +130,14 @@ public final class NodeRole {
     }
 
     private void registered(
-            String id, BackendProcesses processes, FileAreas areas, FileServer files, AtomicBoolean ready) {
+            String id,
+            BackendProcesses processes,
+            LoadOperations operations,
+            FileAreas areas,
+            FileServer files,
+            AtomicBoolean ready) {
         try {
-            serve(id, processes, areas, files);
+            serve(id, processes, operations, areas, files);
             if (ready.compareAndSet(false, true)) {
                 log.log(Level.INFO, TARGET, "node_serving", "Node is serving", "node_id", id);
                 process.ready();
@@ -144,14 +147,15 @@ public final class NodeRole {
         }
     }
 
-    private synchronized void serve(String id, BackendProcesses processes, FileAreas areas, FileServer files) {
+    private synchronized void serve(
+            String id, BackendProcesses processes, LoadOperations operations, FileAreas areas, FileServer files) {
         if (serving.filter(now -> now.nodeId().equals(id)).isPresent()) {
             return;
         }
         serving.ifPresent(Serving::close);
         ControlServer server = servers.controlServer(id);
         try {
-            new NodeVerbs(id, processes, new StoreFiles(areas, store), () -> process.exit(0)).serve(server);
+            new NodeVerbs(id, processes, operations, new StoreFiles(areas, store), () -> process.exit(0)).serve(server);
         } catch (RuntimeException e) {
             server.close();
             throw e;
@@ -168,6 +172,7 @@ public final class NodeRole {
         }
         parts.ifPresent(all -> {
             all.listener().close();
+            all.operations().close();
             all.processes().close();
         });
     }

@@ -2,8 +2,7 @@ package org.nemorelay.node.internal;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
 import org.nemorelay.node.internal.BackendProcesses.Running;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
@@ -43,12 +42,13 @@ final class NodeVerbs {
     private final BackendProcesses processes;
     private final FileVerbs files;
     private final Runnable stop;
-    private final Set<String> operations = ConcurrentHashMap.newKeySet();
+    private final LoadOperations operations;
 
     /** @param stop ends the process, without waiting */
-    NodeVerbs(String nodeId, BackendProcesses processes, FileVerbs files, Runnable stop) {
+    NodeVerbs(String nodeId, BackendProcesses processes, LoadOperations operations, FileVerbs files, Runnable stop) {
         this.nodeId = nodeId;
         this.processes = processes;
+        this.operations = operations;
         this.files = files;
         this.stop = stop;
     }
@@ -107,8 +107,9 @@ final class NodeVerbs {
     }
 
     private BackendInstallReply install(Context context, BackendInstallRequest request, ProgressSink progress) {
-        if (!request.operationId().isEmpty()) {
-            operations.add(request.operationId());
+        String key = BackendProcesses.key(request.backend(), request.modelId(), request.replicaIndex());
+        if (!request.modelId().isEmpty()) {
+            operations.begin(request.operationId(), key, request.deadlineMs());
         }
         try {
             progress.report(new BackendInstallProgressEvent(
@@ -117,6 +118,7 @@ final class NodeVerbs {
                     nodeId, request.backend(), request.modelId(), request.replicaIndex(), request.force());
             return new BackendInstallReply(true, running.address(), "", running.instance(), true);
         } catch (RelayException e) {
+            operations.failed(key);
             return BackendInstallReply.refused(e.getMessage());
         }
     }
@@ -133,11 +135,12 @@ final class NodeVerbs {
         return new BackendStopReply(true, "", stopped(request.backend(), request.force()), true);
     }
 
+    /** Backends are programs of this machine: there is nothing that a node could delete, so nothing is ended for it. */
     private BackendDeleteReply delete(Context context, BackendDeleteRequest request) {
         return new BackendDeleteReply(
                 false,
                 "backend " + request.backend() + " is part of this node's configuration and is not deleted",
-                stopped(request.backend(), false),
+                List.of(),
                 true);
     }
 
@@ -162,7 +165,8 @@ final class NodeVerbs {
     private ModelsRunningReply running(Context context) {
         return new ModelsRunningReply(
                 processes.running().stream()
-                        .map(one -> new RunningModelInfo(one.model(), one.replica(), one.address(), "", one.instance()))
+                        .map(one -> new RunningModelInfo(
+                                one.model(), one.replica(), one.address(), operations.id(one.key()), one.instance()))
                         .toList(),
                 "",
                 true);
@@ -181,8 +185,22 @@ final class NodeVerbs {
         return new ModelUnloadReply(true, "");
     }
 
-    /** Only the exact process; one that is gone already is terminated. */
+    /**
+     * Only the exact process; one that is gone already is terminated. One that serves is not ended in the name of a load: a
+     * stop that comes after its load is over is refused.
+     */
     private ModelStopReply stopModel(Context context, ModelStopRequest request) {
+        Optional<String> meant = operations.key(request.operationId()).filter(key -> !key.equals(request.processKey()));
+        if (meant.isPresent()) {
+            return new ModelStopReply(
+                    false,
+                    false,
+                    false,
+                    request.processKey(),
+                    "",
+                    "process " + request.processKey() + " does not belong to operation " + request.operationId()
+                            + ", which loads " + meant.get());
+        }
         for (Running running : processes.running()) {
             if (!running.key().equals(request.processKey())) {
                 continue;
@@ -190,7 +208,9 @@ final class NodeVerbs {
             if (!request.expectedAddress().isEmpty()
                             && !request.expectedAddress().equals(running.address())
                     || !request.processInstance().isEmpty()
-                            && !request.processInstance().equals(running.instance())) {
+                            && !request.processInstance().equals(running.instance())
+                    || !request.operationId().isEmpty()
+                            && !request.operationId().equals(operations.id(running.key()))) {
                 return new ModelStopReply(
                         false,
                         false,
@@ -200,6 +220,7 @@ final class NodeVerbs {
                         "another process has this key: it does not belong to operation " + request.operationId());
             }
             processes.stop(running.key(), request.force());
+            operations.failed(running.key());
             return new ModelStopReply(true, !request.force(), true, running.key(), running.address(), "");
         }
         return new ModelStopReply(true, false, true, request.processKey(), request.expectedAddress(), "");
@@ -211,10 +232,10 @@ final class NodeVerbs {
     }
 
     private OperationReply operations(Context context, OperationRequest request) {
-        List<String> renewed = new ArrayList<>();
-        List<String> unknown = new ArrayList<>();
-        request.renew().forEach(id -> (operations.contains(id) ? renewed : unknown).add(id));
-        request.complete().forEach(operations::remove);
+        List<String> renewed = operations.renew(request.renew());
+        List<String> unknown =
+                request.renew().stream().filter(id -> !renewed.contains(id)).toList();
+        operations.complete(request.complete());
         return new OperationReply(renewed, request.complete(), unknown);
     }
 }

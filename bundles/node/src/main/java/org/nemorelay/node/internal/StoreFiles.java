@@ -4,11 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 import org.nemorelay.files.FileAreas;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.SeamException;
@@ -30,7 +25,7 @@ final class StoreFiles implements FileVerbs {
     private final FileAreas areas;
     private final ObjectStore store;
     /** One fetch of a key at a time; who comes meanwhile finds the file. */
-    private final Map<String, ReentrantLock> fetching = new ConcurrentHashMap<>();
+    private final KeyLocks fetching = new KeyLocks();
 
     StoreFiles(FileAreas areas, ObjectStore store) {
         this.areas = areas;
@@ -39,9 +34,7 @@ final class StoreFiles implements FileVerbs {
 
     @Override
     public FileEnsureReply ensure(Context context, FileEnsureRequest request) {
-        ReentrantLock lock = fetching.computeIfAbsent(request.key(), key -> new ReentrantLock());
-        lock.lock();
-        try {
+        try (KeyLocks.Hold _ = fetching.hold(request.key())) {
             Path file = areas.file(request.key());
             if (!Files.exists(file)) {
                 Files.createDirectories(file.getParent());
@@ -57,8 +50,6 @@ final class StoreFiles implements FileVerbs {
             return new FileEnsureReply(file.toString(), "");
         } catch (IOException | SeamException e) {
             return FileEnsureReply.refused(e.getMessage());
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -86,18 +77,7 @@ final class StoreFiles implements FileVerbs {
     @Override
     public FileListDirReply list(Context context, FileListDirRequest request) {
         try {
-            Path folder = areas.file(request.keyPrefix());
-            if (!Files.isDirectory(folder)) {
-                return new FileListDirReply(List.of(), "");
-            }
-            try (Stream<Path> found = Files.walk(folder)) {
-                return new FileListDirReply(
-                        found.filter(Files::isRegularFile)
-                                .map(file -> request.keyPrefix() + "/" + folder.relativize(file))
-                                .sorted()
-                                .toList(),
-                        "");
-            }
+            return new FileListDirReply(areas.list(request.keyPrefix()), "");
         } catch (IOException e) {
             return FileListDirReply.refused("invalid key prefix");
         }

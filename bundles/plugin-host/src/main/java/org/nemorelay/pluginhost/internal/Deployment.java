@@ -19,12 +19,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.nemorelay.config.BundleFolders;
+import org.nemorelay.config.BundleFolders.Entry;
+import org.nemorelay.config.BundleFolders.Stat;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.Stillness;
 import org.nemorelay.pluginhost.PluginCheck;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
-import org.nemorelay.pluginhost.internal.PluginFiles.Entry;
-import org.nemorelay.pluginhost.internal.PluginFiles.Stat;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
@@ -63,7 +65,7 @@ final class Deployment {
     private static final int MAX_REGISTERED = 1_000;
 
     private final BundleContext context;
-    private final PluginFiles files;
+    private final BundleFolders files;
     private final ConfigurationAdmin admin;
     private final ComponentStates components;
     private final Predicate<Bundle> serves;
@@ -113,7 +115,7 @@ final class Deployment {
      * @param show makes the services of these bundles the snapshot; completes when no request uses an earlier one */
     Deployment(
             BundleContext context,
-            PluginFiles files,
+            BundleFolders files,
             ConfigurationAdmin admin,
             ComponentStates components,
             Predicate<Bundle> serves,
@@ -258,16 +260,18 @@ final class Deployment {
         files.commit();
     }
 
+    /** What is wanted and what there is for it. */
+    private record Looked(List<Entry> entries, PluginPlan plan) {}
+
     /** What lies in the folders, once that or the plan has changed and neither has for a while. */
     private List<Entry> settled() throws InterruptedException {
         lookAtRunning();
-        List<Entry> last = files.look();
-        PluginPlan lastPlan = newest();
-        long since = System.nanoTime();
+        Stillness<Looked> state = new Stillness<>(new Looked(files.look(), newest()));
         while (true) {
-            boolean changed = !last.equals(applied) || lastPlan != tried;
-            if (changed && System.nanoTime() - since >= TimeUnit.MILLISECONDS.toNanos(limits.settledMillis())) {
-                return last;
+            boolean changed =
+                    !state.last().entries().equals(applied) || state.last().plan() != tried;
+            if (changed && state.stoodFor(limits.settledMillis())) {
+                return state.last().entries();
             }
             boolean waiting = !late.isEmpty();
             if (await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS)) {
@@ -276,13 +280,7 @@ final class Deployment {
             if (waiting) {
                 settleLate();
             }
-            List<Entry> now = files.look();
-            PluginPlan nowPlan = newest();
-            if (!now.equals(last) || nowPlan != lastPlan) {
-                since = System.nanoTime();
-                last = now;
-                lastPlan = nowPlan;
-            }
+            state.seen(new Looked(files.look(), newest()));
         }
     }
 
@@ -367,7 +365,7 @@ final class Deployment {
             }
             return new Generation(context, file, sha256, copy);
         } catch (IOException e) {
-            throw new Unusable("cannot be read (" + PluginFiles.reason(e) + "), make it readable or remove it");
+            throw new Unusable("cannot be read (" + BundleFolders.reason(e) + "), make it readable or remove it");
         } catch (BundleException e) {
             throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()));
         }

@@ -21,6 +21,7 @@ import java.util.jar.JarInputStream;
 import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
+import org.nemorelay.config.BundleFolders;
 
 /**
  * What a jar must be before the framework sees it: whole, a bundle, without the relay's API inside, without a call that
@@ -75,7 +76,7 @@ final class JarCheck {
         } catch (ZipException e) {
             return Optional.of("is not a whole jar (" + e.getMessage() + "), copy it again");
         } catch (IOException e) {
-            return Optional.of("is not a whole jar (" + PluginFiles.reason(e) + "), copy it again");
+            return Optional.of("is not a whole jar (" + BundleFolders.reason(e) + "), copy it again");
         }
     }
 

@@ -3,6 +3,7 @@ package org.nemorelay.pluginhost.internal;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.pluginhost.PluginCheck;
@@ -30,7 +31,10 @@ public final class PluginCheckComponent implements PluginCheck {
         this.plan = plan;
         this.deployment = new Deployment(
                 context,
-                new PluginFiles(options.home(), options.systemFolder()),
+                new BundleFolders(
+                        options.home(),
+                        options.home().resolve("plugins"),
+                        options.systemFolder().resolve("plugins")),
                 configurations,
                 new ComponentStates(runtime),
                 bundle -> false,

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.plugin.api.EventSubscriber;
@@ -93,7 +94,10 @@ public final class PluginHostComponent implements PluginHost {
         this.stages = new StageServices(context, log, this::servicesChanged);
         this.deployment = new Deployment(
                 context,
-                new PluginFiles(options.home(), options.systemFolder()),
+                new BundleFolders(
+                        options.home(),
+                        options.home().resolve("plugins"),
+                        options.systemFolder().resolve("plugins")),
                 configurations,
                 new ComponentStates(runtime),
                 bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),

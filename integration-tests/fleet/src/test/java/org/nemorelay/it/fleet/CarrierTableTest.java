@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.nemorelay.carrier.direct.internal.DirectCarrier;
@@ -58,7 +60,7 @@ class CarrierTableTest {
 
     @Test
     void everyCellIsTrue() throws Throwable {
-        List<List<String>> table = table();
+        List<List<String>> table = table("| seam |");
         List<String> names = table.getFirst().subList(1, table.getFirst().size());
         assertEquals(List.of("local", "nats", "direct", "tunnel"), names);
         LocalCarrier local = new LocalCarrier(defaults(LocalCarrierConfig.class), recorder, recorder);
@@ -99,12 +101,42 @@ class CarrierTableTest {
         }
     }
 
-    private static List<List<String>> table() throws Exception {
+    /** The table of keys, against what each carrier takes and what it does without. */
+    @Test
+    void everyKeyIsThereWithItsDefault() throws Exception {
+        List<List<String>> table = table("| type | key |");
+        Map<String, Class<? extends Annotation>> types = Map.of(
+                "nats", NatsCarrierConfig.class,
+                "direct", DirectCarrierConfig.class,
+                "local", LocalCarrierConfig.class);
+        Map<String, String> documented = new TreeMap<>();
+        for (List<String> row : table.subList(2, table.size())) {
+            documented.put(row.get(0) + " " + plain(row.get(1)), plain(row.get(2)));
+        }
+        Map<String, String> taken = new TreeMap<>();
+        types.forEach((type, config) -> {
+            for (Method method : config.getDeclaredMethods()) {
+                if (!method.getName().equals("carrier")) {
+                    Object value = method.getDefaultValue();
+                    taken.put(
+                            type + " " + method.getName(),
+                            value instanceof String[] texts ? String.join(", ", texts) : value.toString());
+                }
+            }
+        });
+        assertEquals(taken, documented);
+    }
+
+    private static String plain(String cell) {
+        return cell.replace("`", "");
+    }
+
+    private static List<List<String>> table(String head) throws Exception {
         Path docs = Distribution.tree().resolve("../../../docs/carriers.md").normalize();
         return Files.readAllLines(docs).stream()
-                .dropWhile(line -> !line.startsWith("| seam |"))
+                .dropWhile(line -> !line.startsWith(head))
                 .takeWhile(line -> line.startsWith("| "))
-                .map(line -> Arrays.stream(line.substring(2, line.length() - 1).split("\\|"))
+                .map(line -> Arrays.stream(line.substring(2, line.length() - 1).split("\\|", -1))
                         .map(String::strip)
                         .toList())
                 .toList();

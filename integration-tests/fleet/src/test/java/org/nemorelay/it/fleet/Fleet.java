@@ -25,12 +25,19 @@ final class Fleet implements AutoCloseable {
 
     private final Path folder;
     private final NatsServer nats;
+    private final String program;
     private final List<Proc> processes = new ArrayList<>();
     private final int port = freePort();
 
     Fleet(Path folder, NatsServer nats) {
+        this(folder, nats, Distribution.tree().resolve("bin/nemo-relay").toString());
+    }
+
+    /** @param program of the installed tree that the roles run from */
+    Fleet(Path folder, NatsServer nats, String program) {
         this.folder = folder;
         this.nats = nats;
+        this.program = program;
     }
 
     static int freePort() {
@@ -64,7 +71,7 @@ final class Fleet implements AutoCloseable {
 
     Proc.Spec command(String... words) {
         return Proc.spec()
-                .command(Distribution.tree().resolve("bin/nemo-relay").toString())
+                .command(program)
                 .command(words)
                 .env("HOME", folder.toString())
                 .env("NEMO_RELAY_LOG", "info")
@@ -84,6 +91,11 @@ final class Fleet implements AutoCloseable {
         Proc process = command("--config", config.toString(), role).start();
         processes.add(process);
         return process;
+    }
+
+    /** A role that nobody waits for. */
+    Proc lone(String role, String configuration) {
+        return start(role, role, configuration);
     }
 
     Proc frontend(String more) {
@@ -127,6 +139,7 @@ final class Fleet implements AutoCloseable {
                 name = "%s"
                 frontend = "http://127.0.0.1:%d"
                 heartbeat_ms = 300
+                mcp_commands = ["sh"]
                 """.formatted(name, port));
         Await.until(
                 () -> "agent worker " + name + " serves\n" + worker.transcript(),

@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -31,12 +35,16 @@ class FleetOverNatsTest {
     static Path folder;
 
     private static Fleet fleet;
+    private static PrivateTree tree;
     private static final List<Proc> nodes = new ArrayList<>();
+    /** Frontend and agent worker. */
+    private static final List<Proc> others = new ArrayList<>();
 
     @BeforeAll
-    static void start() {
-        fleet = new Fleet(folder, new NatsServer());
-        fleet.frontend("");
+    static void start() throws IOException {
+        tree = PrivateTree.below(folder);
+        fleet = new Fleet(folder, new NatsServer(), tree.program());
+        others.add(fleet.frontend(""));
         nodes.add(fleet.node("one", DELAY_MS));
         nodes.add(fleet.node("two", DELAY_MS));
     }
@@ -118,7 +126,7 @@ class FleetOverNatsTest {
     @Test
     @Order(4)
     void jobsRunOnAnAgentWorkerAndTellWhatCameOfThem() {
-        fleet.agentWorker("helper");
+        others.add(fleet.agentWorker("helper"));
         // A job that is put into its queue before the worker's link is there is nobody's.
         Await.until(fleet::transcripts, Fleet.LIMIT, () -> {
             String first = job(Json.object("model", Fleet.MODEL, "prompt", "are you there"));
@@ -130,11 +138,14 @@ class FleetOverNatsTest {
             }
             return false;
         });
-        String done = job(Json.object("model", Fleet.MODEL, "prompt", "do this", "mcp", Json.object("tools", 1)));
+        String done = job(Json.object("model", Fleet.MODEL, "prompt", "do this", "mcp", McpScript.table()));
         assertEquals("do this", ended(done).string("result"));
         String task = job(Json.object("model", Fleet.MODEL, "prompt", "and that"));
         assertEquals("and that", ended(task).string("result"));
-        JsonObject failed = ended(job(Json.object("model", "nobody's", "prompt", "x", "mcp", Json.object("tools", 1))));
+        String called = job(
+                Json.object("model", Fleet.MODEL, "prompt", "/call add {\"a\":1,\"b\":2}", "mcp", McpScript.table()));
+        assertEquals("the sum is 3", ended(called).string("result"), "what the tool of an MCP server said");
+        JsonObject failed = ended(job(Json.object("model", "nobody's", "prompt", "x", "mcp", McpScript.table())));
         assertEquals("failed", failed.string("status"));
         assertTrue(failed.string("error").contains("nobody's"), failed.values().toString());
         assertEquals(
@@ -162,20 +173,67 @@ class FleetOverNatsTest {
 
     @Test
     @Order(5)
-    void theCarrierOfEachProcessIsChangedWhileAnswersFlow() throws InterruptedException {
-        List<String> wrong = new ArrayList<>();
-        Thread traffic = Thread.ofPlatform().start(() -> {
-            for (int i = 0; i < 10; i++) {
-                String answer = fleet.answer("request number " + i);
-                if (!answer.equals("request number " + i)) {
-                    wrong.add(answer);
+    void theCarrierOfEachProcessIsChangedWhileAnswersFlow() throws Exception {
+        Traffic traffic = new Traffic();
+        String words = "word ".repeat(100).strip();
+        try (Stream stream = new Stream(fleet.port(), Fleet.chat(words, true))) {
+            stream.awaitEvents(2);
+            changeEach();
+            // B22: a stream that began before goes on, and to its end.
+            assertWhole(words, stream.toEnd());
+        }
+        traffic.end();
+        Proc.Result list =
+                fleet.command("carriers", "list", "--process", "node-one").run(Fleet.LIMIT);
+        assertTrue(list.stdout().contains("spare"), list.toString());
+        assertEquals(0, list.exit());
+    }
+
+    private static void assertWhole(String words, String end) {
+        assertTrue(end.contains("data: [DONE]"), end.substring(Math.max(0, end.length() - 500)));
+        StringBuilder text = new StringBuilder();
+        events(end)
+                .forEach(event ->
+                        text.append(delta(event).optionalString("content").orElse("")));
+        assertEquals(words, text.toString());
+    }
+
+    /** Answers and jobs, one after the other, until it is ended. */
+    private static final class Traffic {
+        private final List<String> wrong = new CopyOnWriteArrayList<>();
+        private final AtomicInteger done = new AtomicInteger();
+        private final Thread thread = Thread.ofPlatform().start(this::run);
+        private volatile boolean ending;
+
+        private void run() {
+            try {
+                for (int i = 0; !ending; i++) {
+                    String answer = fleet.answer("request number " + i);
+                    if (!answer.equals("request number " + i)) {
+                        wrong.add(answer);
+                    }
+                    String job = job(Json.object("model", Fleet.MODEL, "prompt", "job " + i));
+                    if (!ended(job).string("result").equals("job " + i)) {
+                        wrong.add(job);
+                    }
+                    done.incrementAndGet();
                 }
-                String job = job(Json.object("model", Fleet.MODEL, "prompt", "job " + i));
-                if (!ended(job).string("result").equals("job " + i)) {
-                    wrong.add(job);
-                }
+            } catch (Throwable thrown) {
+                wrong.add(thrown.toString());
             }
-        });
+        }
+
+        /** Goes on for a while, then tells what was not as it should be. */
+        private void end() throws InterruptedException {
+            int before = done.get();
+            Await.until("traffic goes on", Fleet.LIMIT, () -> done.get() >= before + 2 || !wrong.isEmpty());
+            ending = true;
+            thread.join();
+            assertEquals(List.of(), wrong, fleet.transcripts());
+        }
+    }
+
+    private static void changeEach() {
         for (String process : List.of("frontend-" + fleet.port(), "node-one", "node-two", "agent-worker-helper")) {
             JsonObject before = carriers("status", process);
             assertEquals("main", before.string("current"));
@@ -183,12 +241,6 @@ class FleetOverNatsTest {
             assertEquals("spare", after.string("current"));
             assertEquals(2, after.integer("switches", 0, 100));
         }
-        traffic.join();
-        assertEquals(List.of(), wrong);
-        Proc.Result list =
-                fleet.command("carriers", "list", "--process", "node-one").run(Fleet.LIMIT);
-        assertTrue(list.stdout().contains("spare"), list.toString());
-        assertEquals(0, list.exit());
     }
 
     private static JsonObject carriers(String verb, String process, String... more) {
@@ -213,8 +265,43 @@ class FleetOverNatsTest {
         assertEquals("spare", carriers("status", "node-one").string("current"));
     }
 
+    /** An administrator updates carriers' bundles in the running processes. */
     @Test
     @Order(7)
+    void theFilesOfCarriersAreReplacedWhileAnswersFlow() throws Exception {
+        List<Proc> processes = new ArrayList<>(others);
+        processes.addAll(nodes);
+        Traffic traffic = new Traffic();
+        String words = "word ".repeat(600).strip();
+        try (Stream stream = new Stream(fleet.port(), Fleet.chat(words, true))) {
+            stream.awaitEvents(2);
+            for (String carrier : List.of("nats", "direct")) {
+                tree.replace(carrier, "0.1.1");
+                for (Proc process : processes) {
+                    Await.until(
+                            () -> carrier + " is updated\n" + process.transcript(),
+                            Fleet.LIMIT,
+                            () -> process.stderr()
+                                    .contains("carrier org.nemorelay.carrier." + carrier + " 0.1.1 runs from"));
+                }
+            }
+            assertWhole(words, stream.toEnd());
+        }
+        traffic.end();
+        // Written into, and no bundle at all: what runs is kept.
+        Files.writeString(tree.carrier("nats"), "nonsense");
+        for (Proc process : processes) {
+            Await.until(
+                    () -> "the file is refused\n" + process.transcript(),
+                    Fleet.LIMIT,
+                    () -> process.stderr().contains("what runs is kept"));
+        }
+        assertEquals("still here", fleet.answer("still here"));
+        assertEquals("spare", carriers("status", "node-one").string("current"));
+    }
+
+    @Test
+    @Order(8)
     void silenceAloneChangesNothingAboutANode() {
         String before = fleet.node("two").string("last_heartbeat");
         nodes.get(1).signal("STOP");
@@ -238,7 +325,7 @@ class FleetOverNatsTest {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     void aNodeKilledWithinAStreamEndsItClearlyAndTheNextRequestTakesTheOtherNode() throws Exception {
         String words = "word ".repeat(2_000).strip();
         try (Stream stream = new Stream(fleet.port(), Fleet.chat(words, true))) {

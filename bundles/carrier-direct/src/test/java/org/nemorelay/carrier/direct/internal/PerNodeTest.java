@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -89,7 +90,7 @@ class PerNodeTest {
     }
 
     @Test
-    void fileClientsAreKeptByNodeAndForgotten() throws IOException {
+    void openItem3_fileClientsAreKeptByNodeAndForgotten() throws IOException {
         DirectCarrier carrier = new DirectCarrier("direct", "", Map.of());
         Path file = Files.writeString(folder.resolve("file"), "content");
         try (Listening server = new Listening(0, new FileServer(FileAreas.below(folder), "", () -> true)::serve)) {
@@ -108,7 +109,7 @@ class PerNodeTest {
     }
 
     @Test
-    void aNodeWithoutAnAddressHasNoDialerAndThatIsNotNoRoute() throws IOException {
+    void openItem4_aNodeWithoutAnAddressHasNoDialerAndThatIsNotNoRoute() throws IOException {
         DirectCarrier carrier = new DirectCarrier("direct", "", Map.of());
         Path file = Files.writeString(folder.resolve("file"), "content");
         try {
@@ -122,6 +123,13 @@ class PerNodeTest {
             assertThrows(
                     NoDialerException.class,
                     () -> carrier.stager().fetchRemote(CONTEXT, "n", "x", folder.resolve("y")));
+            assertThrows(
+                    NoDialerException.class,
+                    () -> carrier.stager().fetchRemoteByKey(CONTEXT, "n", "x", folder.resolve("y")));
+            assertThrows(
+                    NoDialerException.class,
+                    () -> carrier.stager().releaseRemoteRequest(CONTEXT, "n", "r", List.of("x")));
+            assertEquals(0, carrier.kept(), "nothing is kept of a node that nobody knows");
         } finally {
             carrier.close();
         }

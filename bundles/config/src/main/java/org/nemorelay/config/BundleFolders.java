@@ -1,4 +1,4 @@
-package org.nemorelay.pluginhost.internal;
+package org.nemorelay.config;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -10,28 +10,28 @@ import java.util.List;
 import java.util.Optional;
 import org.nemorelay.protocol.Reasons;
 
-/** The plugin folders of a worker: what lies in them, and whether it is the administrator's alone. */
-final class PluginFiles {
+/** Folders of bundle files that come and go: what lies in them, and whether it is the administrator's alone. */
+public final class BundleFolders {
     private static final int OTHERS_MAY_WRITE = 0022;
 
     private final Path home;
     private final List<Path> folders;
 
-    /** @param home the installed tree, whose owner may own plugins beside root */
-    PluginFiles(Path home, Path systemFolder) {
+    /** @param home the installed tree, whose owner may own bundle files beside root */
+    public BundleFolders(Path home, Path... folders) {
         this.home = home;
-        this.folders = List.of(home.resolve("plugins"), systemFolder.resolve("plugins"));
+        this.folders = List.of(folders);
     }
 
-    List<Path> folders() {
+    public List<Path> folders() {
         return folders;
     }
 
     /** By what a file is known to have changed. */
-    record Stat(long size, FileTime modified, Object inode) {}
+    public record Stat(long size, FileTime modified, Object inode) {}
 
-    /** What lies in a plugin folder. */
-    sealed interface Entry {
+    /** What lies in a folder. */
+    public sealed interface Entry {
         Path file();
 
         /** A jar that may be read. */
@@ -40,12 +40,12 @@ final class PluginFiles {
         /** What must not be used, and why; a folder stands for all that is in it. */
         record Refused(Path file, String reason) implements Entry {}
 
-        /** What nobody takes for a plugin. */
+        /** What nobody takes for a bundle. */
         record Ignored(Path file, String reason) implements Entry {}
     }
 
-    /** Both folders, each in the order of its names. */
-    List<Entry> look() {
+    /** All folders, each in the order of its names. */
+    public List<Entry> look() {
         List<Entry> entries = new ArrayList<>();
         for (Path folder : folders) {
             List<Path> files = new ArrayList<>();
@@ -85,7 +85,7 @@ final class PluginFiles {
             // A link is as good as the file it names and the folder which that file is in.
             Path real = file.toRealPath();
             if (!Files.isRegularFile(real)) {
-                return new Entry.Refused(file, "is not a file, put the plugin's jar in its place");
+                return new Entry.Refused(file, "is not a file, put the bundle's jar in its place");
             }
             Optional<String> refusal = foreign(real).or(() -> unchecked(real.getParent()));
             return refusal.isPresent() ? new Entry.Refused(file, refusal.get()) : new Entry.Jar(file, stat(real));
@@ -122,7 +122,8 @@ final class PluginFiles {
         return Optional.empty();
     }
 
-    static String reason(IOException e) {
+    /** What went wrong with a file, without its name. */
+    public static String reason(IOException e) {
         return Reasons.of(e);
     }
 }

@@ -1,0 +1,111 @@
+package org.nemorelay.it.fleet;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Enumeration;
+import java.util.Map;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import org.nemorelay.it.Distribution;
+import org.osgi.framework.Constants;
+
+/** An installed tree whose program, features and carriers are a test's own; the rest are links to the one of the build. */
+record PrivateTree(Path home) {
+    static PrivateTree below(Path folder) throws IOException {
+        Path home = Files.createDirectory(folder.toRealPath().resolve("tree"));
+        try (DirectoryStream<Path> parts = Files.newDirectoryStream(Distribution.tree())) {
+            for (Path part : parts) {
+                Path own = home.resolve(part.getFileName());
+                switch (part.getFileName().toString()) {
+                    case "bin", "features", "carriers" -> copy(part, Files.createDirectory(own));
+                    default -> Files.createSymbolicLink(own, part.toRealPath());
+                }
+            }
+        }
+        return new PrivateTree(home);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
+            for (Path file : files) {
+                Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+            }
+        }
+    }
+
+    String program() {
+        return home.resolve("bin/nemo-relay").toString();
+    }
+
+    /** The bundle file of a carrier. */
+    Path carrier(String name) throws IOException {
+        try (DirectoryStream<Path> jars =
+                Files.newDirectoryStream(home.resolve("carriers"), "org.nemorelay.carrier." + name + "-*.jar")) {
+            return jars.iterator().next();
+        }
+    }
+
+    /** Another version of a carrier in place of the one that is there, as a package manager puts it. */
+    void replace(String carrier, String version) throws IOException {
+        Path file = carrier(carrier);
+        Path next = home.resolve("next.jar");
+        otherVersion(file, next, version);
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    static void otherVersion(Path from, Path to, String version) throws IOException {
+        try (JarFile source = new JarFile(from.toFile());
+                OutputStream out = Files.newOutputStream(to)) {
+            Manifest manifest = source.getManifest();
+            manifest.getMainAttributes().put(new Attributes.Name(Constants.BUNDLE_VERSION), version);
+            try (JarOutputStream target = new JarOutputStream(out, manifest)) {
+                for (Enumeration<JarEntry> entries = source.entries(); entries.hasMoreElements(); ) {
+                    JarEntry entry = entries.nextElement();
+                    if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
+                        target.putNextEntry(new JarEntry(entry.getName()));
+                        source.getInputStream(entry).transferTo(target);
+                    }
+                }
+            }
+        }
+    }
+
+    /** A bundle of classes of this test among the carriers of a role. */
+    void addCarrier(String role, String name, Class<?>... classes) throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        Map.of(
+                        Constants.BUNDLE_MANIFESTVERSION, "2",
+                        Constants.BUNDLE_SYMBOLICNAME, name,
+                        Constants.BUNDLE_VERSION, "1.0.0",
+                        Constants.BUNDLE_ACTIVATOR, classes[0].getName(),
+                        Constants.IMPORT_PACKAGE,
+                                "org.osgi.framework,org.nemorelay.seams,org.nemorelay.seams.control,org.nemorelay.workerctl")
+                .forEach((key, value) -> attributes.put(new Attributes.Name(key), value));
+        Path jar = home.resolve("carriers/" + name + "-1.0.0.jar");
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest)) {
+            for (Class<?> type : classes) {
+                String entry = type.getName().replace('.', '/') + ".class";
+                out.putNextEntry(new JarEntry(entry));
+                try (var in = type.getClassLoader().getResourceAsStream(entry)) {
+                    in.transferTo(out);
+                }
+            }
+        }
+        Files.writeString(home.resolve("features/" + name + ".json"), """
+                {"feature-resource-version": "1.0", "id": "test:%1$s:1.0.0",
+                 "bundles": [{"id": "test:%1$s:1.0.0"}]}
+                """.formatted(name));
+        Path feature = home.resolve("features/" + role + ".json");
+        Files.writeString(
+                feature, Files.readString(feature).replace("[\"carrier-nats\"", "[\"" + name + "\", \"carrier-nats\""));
+    }
+}
