@@ -1,6 +1,7 @@
 package org.nemorelay.plugin.api;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -17,10 +18,10 @@ public final class HeaderMap {
     /** One header. */
     public record Header(String name, String value) {
         public Header {
-            if (name.isEmpty() || !name.chars().allMatch(HeaderMap::tokenCharacter)) {
+            if (!isToken(name)) {
                 throw new IllegalArgumentException("\"" + name + "\" is no header name");
             }
-            if (value.chars().anyMatch(c -> c < 0x20 && c != '\t' || c == 0x7f || c > 0xff)) {
+            if (!isFieldValue(value)) {
                 throw new IllegalArgumentException("the value of header " + name + " holds a control character");
             }
         }
@@ -65,10 +66,18 @@ public final class HeaderMap {
 
     /** Every value of a name, in order. */
     public List<String> all(String name) {
-        return headers.stream()
-                .filter(header -> header.name().equalsIgnoreCase(name))
-                .map(Header::value)
-                .toList();
+        List<String> values = List.of();
+        for (Header header : headers) {
+            if (header.name().equalsIgnoreCase(name)) {
+                if (values.isEmpty()) {
+                    values = List.of(header.value());
+                } else {
+                    values = new ArrayList<>(values);
+                    values.add(header.value());
+                }
+            }
+        }
+        return Collections.unmodifiableList(values);
     }
 
     public boolean has(String name) {
@@ -79,6 +88,27 @@ public final class HeaderMap {
     public Set<String> names() {
         Set<String> names = new TreeSet<>();
         headers.forEach(header -> names.add(header.name().toLowerCase(Locale.ROOT)));
+        return names;
+    }
+
+    /** The names, in lower case and sorted, of which these headers have other values than those, or the same in another order. */
+    public Set<String> namesChangedFrom(HeaderMap before) {
+        if (this == before) {
+            return Set.of();
+        }
+        // Most changes are at the end, where a header is added.
+        int same = 0;
+        int shorter = Math.min(headers.size(), before.headers.size());
+        while (same < shorter && headers.get(same).equals(before.headers.get(same))) {
+            same++;
+        }
+        Set<String> names = new TreeSet<>();
+        for (List<Header> list : List.of(headers, before.headers)) {
+            for (Header header : list.subList(same, list.size())) {
+                names.add(header.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        names.removeIf(name -> all(name).equals(before.all(name)));
         return names;
     }
 
@@ -133,7 +163,25 @@ public final class HeaderMap {
         return headers.toString();
     }
 
-    private static boolean tokenCharacter(int c) {
-        return c > 0x20 && c < 0x7f && "\"(),/:;<=>?@[\\]{}".indexOf(c) < 0;
+    // Loops, for every header that a plugin sets comes by.
+
+    private static boolean isToken(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (c <= 0x20 || c >= 0x7f || "\"(),/:;<=>?@[\\]{}".indexOf(c) >= 0) {
+                return false;
+            }
+        }
+        return !name.isEmpty();
+    }
+
+    private static boolean isFieldValue(String value) {
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c < 0x20 && c != '\t' || c == 0x7f || c > 0xff) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -181,8 +181,9 @@ public final class PluginExchange {
                     refuse(refusal);
                 }
                 case Clearance.Verdict.Go(ModelRequest admitted) -> {
+                    HeaderEdit edit = PluginHeaders.edit(offered.headers(), admitted.headers());
                     HttpFields.Mutable sent = HttpFields.build(request.getHeaders());
-                    PluginHeaders.edit(offered.headers(), admitted.headers()).apply(sent);
+                    edit.apply(sent);
                     ExchangeListener observer = record.sent(
                             sent, body.map(ignored -> admitted.body().bytes()));
                     if (stages.answer()) {
@@ -192,7 +193,7 @@ public final class PluginExchange {
                                 sentRequest(body, offered, admitted),
                                 response,
                                 callback,
-                                destination(offered, admitted, HeaderEdit.NONE),
+                                destination(edit),
                                 new Both(providers, observer),
                                 failures);
                     }
@@ -234,7 +235,7 @@ public final class PluginExchange {
                 sent,
                 answer,
                 answer,
-                destination(offered, changed, PluginHeaders.READABLE_ANSWER),
+                destination(PluginHeaders.edit(offered.headers(), changed.headers()), PluginHeaders.READABLE_ANSWER),
                 body.isPresent() ? providers : new Both(providers, new RequestOnly(observer)),
                 answer::none);
         return answer.head();
@@ -248,13 +249,13 @@ public final class PluginExchange {
         return new SentRequest(request, same ? body.get() : changed.body().bytes(), same);
     }
 
-    private Destination destination(ModelRequest offered, ModelRequest changed, HeaderEdit also) {
-        HeaderEdit edit = PluginHeaders.edit(offered.headers(), changed.headers());
+    private Destination destination(HeaderEdit... edits) {
         HeaderEdit before = destination.request();
         return destination.withRequest(fields -> {
             before.apply(fields);
-            edit.apply(fields);
-            also.apply(fields);
+            for (HeaderEdit edit : edits) {
+                edit.apply(fields);
+            }
         });
     }
 

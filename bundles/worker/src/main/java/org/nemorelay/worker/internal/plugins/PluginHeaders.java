@@ -1,10 +1,10 @@
 package org.nemorelay.worker.internal.plugins;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -52,12 +52,11 @@ final class PluginHeaders {
 
     /** What makes {@code after} out of {@code before}; every other header stays as it is. */
     static HeaderEdit edit(HeaderMap before, HeaderMap after) {
-        if (before == after) {
+        Set<String> names = new HashSet<>(after.namesChangedFrom(before));
+        names.removeIf(HeaderRules::isPrivate);
+        if (names.isEmpty()) {
             return HeaderEdit.NONE;
         }
-        Set<String> names = new TreeSet<>(before.names());
-        names.addAll(after.names());
-        names.removeIf(name -> HeaderRules.isPrivate(name) || before.all(name).equals(after.all(name)));
         return fields -> {
             for (String name : names) {
                 fields.remove(name);
