@@ -1,16 +1,20 @@
 package org.nemorelay.bench;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.PluginJar;
@@ -18,49 +22,104 @@ import org.nemorelay.it.Proc;
 import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
+import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.RequestGuardrail;
 import org.nemorelay.plugin.api.RequestIntercept;
 
 /**
  * What requests feel of a plugin that is installed, configured anew, updated and removed under 200 requests a second: how
- * many are lost, and the 99th percentile beside that of undisturbed windows before and after.
+ * many are lost, and the 99th percentile beside that of undisturbed windows before and after. Then what is left in the
+ * worker of a plugin that came and went fifty times.
  */
-public final class DeployBench {
+final class DeployBench {
     private static final int RATE = 200;
+    private static final int ROUNDS = 50;
     private static final Duration WINDOW = Duration.ofSeconds(16);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String NOTHING = "version = 1\n";
     private static final String COMPONENT =
             "[[components]]\nkind = \"bench_header\"\n[components.config]\nvalue = \"%s\"\n";
+    private static final String GATE = NOTHING + "[[components]]\nkind = \"bench_gate\"\n";
+    private static final String LOADER = "BundleWiringImpl$BundleClassLoader";
 
     private DeployBench() {}
 
-    public static void main(String[] arguments) throws Exception {
-        Path folder = Files.createTempDirectory("nemo-relay-deploy-bench");
-        try (LeanProvider provider = new LeanProvider()) {
-            String toml = "[upstream]\nanthropic_base_url = \"" + provider.origin() + "\"\n";
-            Path tree = Distribution.privateTree(folder.resolve("tree"), toml, "version = 1\n");
-            Path executable = tree.resolve("bin/nemo-relay");
-            User user = User.self(folder.resolve("home"));
-            try (Relay relay = Relay.start(user, executable, Proc.spec());
-                    McpSession session = McpSession.initialized(user, executable, relay)) {
-                relay.awaitReadyWorker(session);
-                // Warmed up, deployment included.
-                window(relay, user, WINDOW, () -> changes(tree));
-                Window before = window(relay, user, WINDOW, () -> {});
-                Window during = window(relay, user, WINDOW, () -> changes(tree));
-                Window after = window(relay, user, WINDOW, () -> {});
-                double undisturbed = Math.max(before.p99(), after.p99());
-                System.out.printf(
-                        "%d requests at %d/s while a plugin is installed, configured, updated and removed: %d lost%n",
-                        during.sent(), RATE, during.lost());
-                System.out.printf(
-                        "p99 %.2f ms, undisturbed %.2f and %.2f ms: ratio %.2f%n",
-                        during.p99(), before.p99(), after.p99(), during.p99() / undisturbed);
-                session.end();
+    /** Lines of the report's table. */
+    static String run(Path folder, LeanProvider provider) throws Exception {
+        String toml = "[upstream]\nanthropic_base_url = \"" + provider.origin() + "\"\n";
+        Path tree = Distribution.privateTree(folder.resolve("tree-deploy"), toml, NOTHING);
+        Path executable = tree.resolve("bin/nemo-relay");
+        User user = User.self(folder.resolve("home-deploy"));
+        try (Relay relay = Relay.start(user, executable, Proc.spec());
+                McpSession session = McpSession.initialized(user, executable, relay)) {
+            relay.awaitReadyWorker(session);
+            // Warmed up, deployment included.
+            window(relay, user, WINDOW, () -> changes(tree));
+            Window before = window(relay, user, WINDOW, () -> {});
+            Window during = window(relay, user, WINDOW, () -> changes(tree));
+            Window after = window(relay, user, WINDOW, () -> {});
+            long worker = StartBench.worker(relay);
+            comeAndGo(tree, relay, user);
+            long first = loaders(worker);
+            for (int round = 0; round < ROUNDS; round++) {
+                comeAndGo(tree, relay, user);
             }
-        } finally {
-            new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
+            long left = loaders(worker) - first;
+            session.end();
+            double undisturbed = Math.max(before.p99(), after.p99());
+            return String.format(
+                    Locale.ROOT,
+                    """
+                    | %,d requests at %d/s while a plugin is installed, configured, updated, removed | %d lost | none |
+                    | their p99, undisturbed before and after | %.2f ms, %.2f and %.2f ms: %.2f times | at most 2 times |
+                    | class loaders left by %d rounds of installing and removing | %d | at most 1 |
+                    """,
+                    during.sent(),
+                    RATE,
+                    during.lost(),
+                    during.p99(),
+                    before.p99(),
+                    after.p99(),
+                    during.p99() / undisturbed,
+                    ROUNDS,
+                    left);
         }
+    }
+
+    /** A plugin that refuses every request, from its coming to its going. */
+    private static void comeAndGo(Path tree, Relay relay, User user) throws IOException {
+        Path etc = tree.resolve("etc");
+        Path jar = new PluginJar("bench_gate", Gate.class, RequestGuardrail.class).deploy(etc.resolve("plugins"));
+        Files.writeString(etc.resolve("plugins.toml"), GATE);
+        Await.until("the plugin acts", PATIENCE, () -> status(relay, user) == 403);
+        Files.writeString(etc.resolve("plugins.toml"), NOTHING);
+        Files.delete(jar);
+        Await.until("the plugin is gone", PATIENCE, () -> status(relay, user) == 200);
+    }
+
+    private static int status(Relay relay, User user) {
+        return RawHttp.post(relay.port(), "/v1/messages", "{\"model\":\"m\"}", user.header())
+                .status();
+    }
+
+    /** Class loaders of bundles that a collection leaves in the process. */
+    private static long loaders(long pid) throws IOException, InterruptedException {
+        Process histogram = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin/jcmd").toString(),
+                        Long.toString(pid),
+                        "GC.class_histogram")
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String lines = new String(histogram.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (histogram.waitFor() != 0) {
+            throw new IOException("jcmd failed: " + lines);
+        }
+        return lines.lines()
+                .filter(line -> line.contains(LOADER))
+                .mapToLong(line -> Long.parseLong(line.strip().split("\\s+")[1]))
+                .sum();
     }
 
     private record Window(int sent, int lost, double p99) {}
@@ -125,6 +184,16 @@ public final class DeployBench {
         Files.writeString(toml, "version = 1\n");
         Thread.sleep(3_500);
         Files.delete(etc.resolve("plugins/bench_header.jar"));
+    }
+
+    /** Refuses everything. */
+    public static final class Gate implements RequestGuardrail {
+        public Gate(Map<String, Object> properties) {}
+
+        @Override
+        public CompletionStage<Decision> check(ModelRequest request) {
+            return CompletableFuture.completedStage(new Decision.Deny("closed"));
+        }
     }
 
     /** Sets one header. */

@@ -234,7 +234,12 @@ final class PluginBench {
     }
 
     /** The report. */
-    String run() throws IOException {
+    String run() throws Exception {
+        String requests = requests();
+        return requests + DeployBench.run(folder, lean);
+    }
+
+    private String requests() throws IOException {
         StringBuilder headers = new StringBuilder();
         for (int i = 0; i < INTERCEPTS; i++) {
             headers.append("[[components]]\nkind = \"header_" + i + "\"\n[components.config]\nname = \"h" + i + "\"\n");
@@ -284,8 +289,13 @@ final class PluginBench {
             return """
                     # What plugins cost
 
-                    Made by `integration-tests/bench/bench plugins`: four daemons with a worker each, which differ in their plugins
-                    alone, asked in turns; the median of %d rounds.
+                    Written by `integration-tests/bench/bench plugins`; do not edit by hand. What holds each figure is in
+                    [performance-notes.md](performance-notes.md).
+
+                    Machine: %s
+
+                    Four daemons with a worker each, which differ in their plugins alone, asked in turns on one connection; the median
+                    of %d rounds. A fifth one whose plugins come and go.
 
                     | | figure | target |
                     | --- | --- | --- |
@@ -295,6 +305,7 @@ final class PluginBench {
                     | a stream of %,d events, untouched | %.1f ms | |
                     | the same through one stream intercept | %.1f ms, %.2f times | at most 1.3 times |
                     """.formatted(
+                            Report.machine(),
                             ROUNDS,
                             base,
                             withObserver,
