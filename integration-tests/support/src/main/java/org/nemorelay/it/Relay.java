@@ -1,12 +1,12 @@
 package org.nemorelay.it;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.nemorelay.json.Json;
@@ -14,6 +14,9 @@ import org.nemorelay.json.JsonObject;
 
 /** A running daemon of a tree, ours or the stock one, on a free port. */
 public final class Relay implements AutoCloseable {
+    private static final int LOWEST_PORT = 10_000;
+    private static final int LOWEST_EPHEMERAL_PORT = 32_768;
+
     private final Proc daemon;
     private final int port;
 
@@ -82,11 +85,18 @@ public final class Relay implements AutoCloseable {
                 """.formatted(folder);
     }
 
+    /**
+     * A port that nobody listens on, and that no outgoing connection is given in the time until somebody does: one below the
+     * system's range for those, so that it stays free for a daemon that is ended and started again.
+     */
     public static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, LOWEST_EPHEMERAL_PORT);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (IOException taken) {
+                // The next one.
+            }
         }
     }
 

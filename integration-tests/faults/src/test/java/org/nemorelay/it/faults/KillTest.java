@@ -23,7 +23,7 @@ import org.nemorelay.it.Maker;
  * SIGKILL of each process in each state of the route, alone and in pairs, with requests under way. It ends in the
  * documented state, in both programs. What was run, and how it ended, is in {@code target/kill-matrix.md}.
  */
-@Timeout(400)
+@Timeout(700)
 class KillTest {
     private static final Map<String, String> MATRIX = new ConcurrentSkipListMap<>();
 

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -34,8 +35,8 @@ import org.nemorelay.json.JsonObject;
  */
 final class Scene implements AutoCloseable {
     static final Duration LIMIT = Duration.ofSeconds(60);
-    /** What ends in a grace of 30 s on each side, with a start of three processes on a busy machine. */
-    private static final Duration SETTLED = Duration.ofSeconds(120);
+    /** What ends in a grace of 30 s and a drain of two minutes, with starts of processes on a busy machine. */
+    private static final Duration SETTLED = Duration.ofSeconds(240);
 
     private static final String GOOD_PLUGINS = "version = 1\n";
     private static final String BROKEN_PLUGINS = "version = 1\n[[components]]\nkind = \"nobody_provides_this\"\n";
@@ -59,6 +60,7 @@ final class Scene implements AutoCloseable {
     private Descriptors atStart;
 
     private Set<Long> before = Set.of();
+    private OptionalLong killedAt = OptionalLong.empty();
     private Duration away = Duration.ZERO;
 
     Scene(Path folder, Maker maker) {
@@ -119,8 +121,6 @@ final class Scene implements AutoCloseable {
     }
 
     void startDaemon() {
-        long begun = System.nanoTime();
-        boolean again = daemon != null;
         String origin = "http://127.0.0.1:" + providerPort;
         daemon = Relay.start(
                 daemonPort,
@@ -133,8 +133,8 @@ final class Scene implements AutoCloseable {
                         .env("NEMO_RELAY_LOG", "info"));
         all.add(daemon.process());
         atStart = descriptors();
-        if (again) {
-            away = Duration.ofNanos(Math.max(away.toNanos(), System.nanoTime() - begun));
+        if (killedAt.isPresent()) {
+            away = Duration.ofNanos(System.nanoTime() - killedAt.getAsLong());
         }
     }
 
@@ -212,7 +212,10 @@ final class Scene implements AutoCloseable {
 
     void kill(Victim victim) {
         switch (victim) {
-            case DAEMON -> kill(daemon.process());
+            case DAEMON -> {
+                killedAt = OptionalLong.of(System.nanoTime());
+                kill(daemon.process());
+            }
             case PROVIDER -> kill(provider);
             case HARNESS -> harnesses.forEach(Scene::kill);
             case MCP -> mcps().forEach(entry -> signal(entry.pid(), "KILL"));
@@ -269,13 +272,25 @@ final class Scene implements AutoCloseable {
             Files.move(program.executable(), bin.resolve("nemo-relay.real"));
             Files.writeString(program.executable(), """
                     #!/bin/sh
-                    case "${1-} ${2-}" in 'daemon worker') while [ -e "${0%/*}/hold" ]; do sleep 0.1; done ;; esac
+                    case "${1-} ${2-}" in 'daemon worker')
+                        while [ -e "${0%/*}/hold" ]; do sleep 0.1; done
+                        [ ! -e "${0%/*}/worker.env" ] || . "${0%/*}/worker.env" ;;
+                    esac
                     exec "${0%/*}/nemo-relay.real" "$@"
                     """);
             Files.setPosixFilePermissions(program.executable(), PosixFilePermissions.fromString("rwxr-xr-x"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Workers of our program that start from now on have this in their environment, beside what they inherit. */
+    void workersEnvironment(Map<String, String> environment) {
+        touch(
+                program.executable().resolveSibling("worker.env"),
+                environment.entrySet().stream()
+                        .map(entry -> "export " + entry.getKey() + "='" + entry.getValue() + "'\n")
+                        .collect(Collectors.joining()));
     }
 
     void holdWorkers() {
@@ -379,9 +394,9 @@ final class Scene implements AutoCloseable {
         }
     }
 
-    /** Whether the start of the daemon has taken about as long as clients and workers wait for it. */
+    /** Whether there was no daemon for about as long as clients and workers wait for it, 30 s. */
     boolean daemonWasAwayForTheGrace() {
-        return away.compareTo(Duration.ofSeconds(20)) > 0;
+        return away.compareTo(Duration.ofSeconds(25)) > 0;
     }
 
     /** Whatever was held or kept from starting goes on. */

@@ -62,14 +62,24 @@ enum State {
     RECOVERING(EnumSet.allOf(Victim.class)) {
         @Override
         void enter(Scene scene) {
+            for (int attempt = 1; !restarted(scene) && attempt < ATTEMPTS; attempt++) {
+                // A machine so busy that the client has given up.
+                scene.letGo();
+                scene.await(Fault.Ending.NOBODY);
+            }
+            Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
+        }
+
+        private boolean restarted(Scene scene) {
             READY.enter(scene);
             scene.suspend(Victim.WORKER, true);
             scene.kill(Victim.DAEMON);
             scene.startDaemon();
-            Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
+            return !scene.daemonWasAwayForTheGrace();
         }
     };
 
+    private static final int ATTEMPTS = 3;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Set<Victim> present;

@@ -7,9 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Maker;
 import org.nemorelay.it.Proc;
@@ -25,7 +28,17 @@ class StrangerOnThePortTest {
     /** Nothing secret is told to it, nobody takes it for the daemon, and when it has gone everything goes on. */
     @Test
     void itIsNotTakenForTheDaemonAndLearnsNothing() throws Exception {
-        try (Scene scene = new Scene(folder, Maker.OURS)) {
+        learnsNothing(Maker.OURS);
+    }
+
+    @Test
+    @Tag("long")
+    void theStockProgramTellsItNothing() throws Exception {
+        learnsNothing(Maker.STOCK);
+    }
+
+    private void learnsNothing(Maker maker) throws Exception {
+        try (Scene scene = new Scene(folder, maker)) {
             State.READY.enter(scene);
             scene.kill(Victim.DAEMON);
             Path heard = folder.resolve("heard");
@@ -44,16 +57,20 @@ class StrangerOnThePortTest {
     }
 
     /** A daemon that cannot have its port says so in one line, and leaves whoever holds it alone (report B42). */
-    @Test
-    void aDaemonThatComesSecondSaysSoAndEnds() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void aDaemonThatComesSecondSaysSoAndEnds(Maker maker) throws Exception {
         User user = User.self(folder.resolve("home"));
         int port = Relay.freePort();
         try (Proc stranger = stranger(port, folder.resolve("heard"))) {
-            Proc.Result second = user.spec(
-                            Maker.OURS.executable().toString(), "daemon", "--port", Integer.toString(port))
+            Proc.Result second = user.spec(maker.executable().toString(), "daemon", "--port", Integer.toString(port))
                     .run(Duration.ofSeconds(90));
             assertEquals(1, second.exit());
-            assertTrue(second.stderr().contains("cannot listen on 127.0.0.1:" + port), second.stderr());
+            String says = switch (maker) {
+                case OURS -> "cannot listen on 127.0.0.1:" + port;
+                case STOCK -> "failed to bind daemon listener 127.0.0.1:" + port + ": Address already in use";
+            };
+            assertTrue(second.stderr().contains(says), second.stderr());
             assertTrue(stranger.alive(), "nobody kills it");
         }
     }

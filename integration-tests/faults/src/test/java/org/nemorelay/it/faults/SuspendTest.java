@@ -1,77 +1,119 @@
 package org.nemorelay.it.faults;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.nemorelay.it.Await;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.nemorelay.it.Maker;
 
-/** SIGSTOP for longer than a timer: of 5 s (acknowledgement, authentication), of 30 s (grace), of two minutes (drain). */
-@Timeout(500)
+/**
+ * SIGSTOP for longer than each timer of relay-daemon 5.4, of the process whose silence the timer is about. Timers longer
+ * than a minute are cut short by {@code NEMO_RELAY_TEST_TIME_SCALE}, and have their time in {@code ./test --all}.
+ */
+@Timeout(700)
 class SuspendTest {
+    private static final int SCALE = 30;
+
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @CsvSource({"READY, WORKER", "READY, DAEMON"})
-    void longerThanAnAcknowledgement(State state, Victim victim) throws Exception {
-        run(Maker.OURS, state, victim, 8);
-    }
+    /** Who is silent for how long, and what comes of it by itself. */
+    enum Silence {
+        /** 5 s; tried again for 30 s. */
+        ATTEMPT(State.EMPTY, Victim.DAEMON, 8, Fault.Ending.ANOTHER_WORKER),
+        /** 15 s: a client that was answered before has to ask again. */
+        CHALLENGE(State.EMPTY, Victim.DAEMON, 20, Fault.Ending.ANOTHER_WORKER),
+        /** 5 s: nothing is to be acknowledged by a worker that serves. */
+        ACKNOWLEDGEMENT_OF_WORKER(State.READY, Victim.WORKER, 8, Fault.Ending.SAME_WORKER),
+        ACKNOWLEDGEMENT_OF_CLIENT(State.ACTIVATING, Victim.MCP, 8, Fault.Ending.SAME_WORKER),
+        REQUEST(State.READY, Victim.DAEMON, 8, Fault.Ending.SAME_WORKER),
+        /** 30 s, which begin with the loss of a connection: a process that only sleeps keeps its own on loopback. */
+        GRACE_OF_DAEMON(State.READY, Victim.DAEMON, 40, Fault.Ending.SAME_WORKER),
+        GRACE_OF_CLIENT(State.READY, Victim.MCP, 40, Fault.Ending.SAME_WORKER),
+        GRACE_OF_WORKER(State.READY, Victim.WORKER, 40, Fault.Ending.SAME_WORKER),
+        GRACE_OF_HARNESS(State.READY, Victim.HARNESS, 40, Fault.Ending.SAME_WORKER),
+        GRACE_OF_PROVIDER(State.READY, Victim.PROVIDER, 40, Fault.Ending.SAME_WORKER),
+        /** 30 s after the start of a daemon; a worker that comes later finds that it was replaced, and ends. */
+        RESTART(State.RECOVERING, Victim.WORKER, 45, Fault.Ending.ANOTHER_WORKER),
+        /** Two minutes; a worker that goes on after them finds nobody, and ends. */
+        DRAIN(State.DRAINING, Victim.WORKER, 130, Fault.Ending.ANOTHER_WORKER),
+        /** A start has no deadline: neither its reports, each minute, nor the 150 s of a client's patience are one. */
+        START(State.ACTIVATING, Victim.WORKER, 160, Fault.Ending.SAME_WORKER);
 
-    @Test
-    @Tag("long")
-    void aStartingClientLongerThanAnAcknowledgement() throws Exception {
-        run(Maker.OURS, State.ACTIVATING, Victim.MCP, 8);
-    }
+        private final State state;
+        private final Victim victim;
+        private final int seconds;
+        private final Fault.Ending ending;
 
-    @ParameterizedTest
-    @EnumSource(Victim.class)
-    @Tag("long")
-    void longerThanTheGrace(Victim victim) throws Exception {
-        run(Maker.OURS, State.READY, victim, 40);
-    }
-
-    @ParameterizedTest
-    @EnumSource(Victim.class)
-    @Tag("long")
-    void theStockProgramLongerThanTheGrace(Victim victim) throws Exception {
-        run(Maker.STOCK, State.READY, victim, 40);
-    }
-
-    /** The deadline ends the drain without the worker's help; when it goes on it finds nobody and ends. */
-    @Test
-    @Tag("long")
-    void aDrainingWorkerLongerThanItsDrain() throws Exception {
-        try (Scene scene = new Scene(folder, Maker.OURS)) {
-            State.DRAINING.enter(scene);
-            scene.suspend(Victim.WORKER, true);
-            Await.until(
-                    scene::transcript,
-                    java.time.Duration.ofSeconds(150),
-                    () -> scene.daemonLog().contains("reason=drain_deadline_reached"));
-            scene.awaitReady();
-            scene.mend();
-            scene.assertEndsWell();
+        Silence(State state, Victim victim, int seconds, Fault.Ending ending) {
+            this.state = state;
+            this.victim = victim;
+            this.seconds = seconds;
+            this.ending = ending;
         }
     }
 
-    private void run(Maker maker, State state, Victim victim, int seconds) throws Exception {
-        try (Scene scene = new Scene(folder, maker)) {
-            state.enter(scene);
+    @ParameterizedTest
+    @EnumSource(names = {"ATTEMPT", "ACKNOWLEDGEMENT_OF_WORKER", "REQUEST", "DRAIN", "START"})
+    void representative(Silence silence) throws Exception {
+        run(Maker.OURS, silence, silence.seconds > 60 ? SCALE : 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("long")
+    void longerThanEachTimer(Silence silence) throws Exception {
+        run(Maker.OURS, silence, 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    @Tag("long")
+    void theStockProgram(Silence silence) throws Exception {
+        run(Maker.STOCK, silence, 1);
+    }
+
+    /** Without those whose state it cannot be brought into. */
+    static List<Silence> theStockProgram() {
+        return Stream.of(Silence.values())
+                .filter(silence -> silence.state.present(Maker.STOCK).contains(silence.victim))
+                .toList();
+    }
+
+    private void run(Maker maker, Silence silence, int scale) throws Exception {
+        Map<String, String> scaled =
+                scale == 1 ? Map.of() : Map.of("NEMO_RELAY_TEST_TIME_SCALE", Integer.toString(scale));
+        try (Scene scene = new Scene(folder, maker, scaled, scaled)) {
+            silence.state.enter(scene);
             scene.stream("slow", 30);
-            Await.until(scene::transcript, Scene.LIMIT, () -> scene.notes().contains("slow "));
-            scene.suspend(victim, true);
+            scene.awaitSubmitted("slow");
+            scene.remember();
+            scene.suspend(silence.victim, true);
             scene.stream("meanwhile", 1);
-            // The time itself is what is tested.
-            Thread.sleep(seconds * 1_000L);
-            scene.suspend(victim, false);
+            if (silence.state == State.EMPTY) {
+                scene.letGo();
+            }
+            // The time itself is what is tested; a scaled timer of four or five seconds is over by twice that.
+            Thread.sleep(Duration.ofSeconds(scale == 1 ? silence.seconds : 2L * silence.seconds / SCALE));
+            scene.suspend(silence.victim, false);
             scene.stream("after", 1);
-            scene.mend();
+            scene.letGo();
+            if (maker == Maker.STOCK && silence == Silence.GRACE_OF_WORKER) {
+                // It asks over HTTP/2 whether its worker is there, and breaks off what a silent one has after 20 s.
+                scene.await(Fault.Ending.ONE_WORKER);
+            } else {
+                scene.await(silence.ending);
+                for (String id : List.of("slow", "meanwhile", "after")) {
+                    scene.assertAnswered(id, true);
+                }
+            }
             scene.assertEndsWell();
         }
     }
