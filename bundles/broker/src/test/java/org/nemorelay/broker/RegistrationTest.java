@@ -151,6 +151,12 @@ class RegistrationTest {
         scene.register("a", "ann");
         assertEquals(Refusal.SESSION_BOUND_ELSEWHERE, scene.refused(scene.tryRegister("a", "bob", "other")));
         assertEquals(Refusal.SESSION_BOUND_ELSEWHERE, scene.refused(scene.tryRegister("a", "ann", "other")));
+        McpRegistration elsewhere = new McpRegistration(
+                "a", Scene.user("ann"), Scene.token("token-ann"), new NetworkHint("client.example", 0));
+        assertEquals(
+                Refusal.SESSION_BOUND_ELSEWHERE,
+                scene.refused(scene.broker.registerMcp(elsewhere, scene::nextGrant, scene.now)));
+        scene.register("a", "ann");
     }
 
     @Test

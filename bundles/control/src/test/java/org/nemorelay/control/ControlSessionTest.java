@@ -245,6 +245,21 @@ class ControlSessionTest {
         assertEquals(1, daemon.registrations());
     }
 
+    @Test
+    void case96A401WithoutTheCodeIsRetried() {
+        daemon.refusal =
+                Optional.of(new ServerEvent.Reply("", 401, new ReplyBody.Failure("not now", Optional.empty())));
+        McpRegistration registration = RetryPolicy.mcp(RetryPolicy.deadline(), limit -> {
+            try {
+                return register(limit);
+            } finally {
+                daemon.refusal = Optional.empty();
+            }
+        });
+        assertTrue(registration.session().connected());
+        assertEquals(2, daemon.registrations());
+    }
+
     /** A daemon that takes connections and says nothing: the last attempt ends with the budget and not 5 s later. */
     @Test
     void anAttemptThatFailsLateDoesNotExtendTheBudget() {

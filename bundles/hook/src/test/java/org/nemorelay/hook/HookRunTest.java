@@ -323,6 +323,10 @@ class HookRunTest {
                     claude | PermissionRequest |               |   | 2 |                   | 4
                     pi     | tool_call         |               |   | 2 |                   | 4
                     pi     | userBash          |               |   | 2 |                   | 4
+                    pi     | user_bash         |               |   | 2 |                   | 4
+                    pi     | toolCall          |               |   | 2 |                   | 4
+                    codex  | pre_tool_call     |               |   | 2 |                   | 4
+                    claude | PostToolUse       |               |   | 0 | {"continue":true} | 0
                     claude | PreToolUse        | --fail-open   |   | 0 |                   | 0
                     claude | SessionStart      | --fail-closed |   | 2 |                   | 4
                     claude | SessionStart      |               | 1 | 2 |                   | 4

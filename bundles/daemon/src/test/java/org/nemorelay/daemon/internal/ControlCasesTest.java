@@ -172,6 +172,64 @@ class ControlCasesTest {
     }
 
     @Test
+    void case69And77WhatAFailedProbeAnswersAndLeaves() throws IOException {
+        FramePeer session = mcp().registered();
+        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
+        GenerationGrant grant = worker.generation.orElseThrow();
+        worker.close();
+        FramePeer again = kept(new FramePeer(daemon, true, worker.key, "127.0.0.1"));
+        again.id = worker.id;
+        again.challenged();
+        again.session = ((ReplyBody.WorkerRegistered) again.ask(new ClientCommand.RecoverWorker(
+                                again.proof(), again.id, data.url(), Optional.empty(), grant))
+                        .body())
+                .sessionToken();
+        data.readyStatus = 200;
+        assertEquals(502, again.status(again.session(new SessionPayload.Ready(again.id), 1)));
+        data.readyStatus = 204;
+        assertEquals(204, again.status(again.session(new SessionPayload.Ready(again.id), 2)), "the session is kept");
+
+        data.readyStatus = 200;
+        FramePeer other = mcp().registered();
+        FramePeer never = worker(other.key).registered(data.url(), other.launch.orElseThrow());
+        assertEquals(502, never.status(never.session(new SessionPayload.Ready(never.id))));
+        assertEquals(RawControl.Event.Kind.CLOSED, never.socket.reply(10_000).kind(), "it was never published");
+    }
+
+    @Test
+    void case70WhatARegistrationAnswersThatTheGrantDoesNotCover() throws IOException {
+        FramePeer session = mcp().registered();
+        LaunchGrant grant = session.launch.orElseThrow();
+        LaunchGrant unknown = new LaunchGrant(
+                "unknown", grant.activationToken(), LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty());
+        LaunchGrant guessed = new LaunchGrant(
+                grant.activationId(), "guessed", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty());
+        for (LaunchGrant wrong : List.of(unknown, guessed)) {
+            FramePeer worker = worker(session.key).challenged();
+            assertEquals(401, worker.status(worker.registerWorker(data.url(), wrong)), wrong.activationId());
+        }
+        FramePeer right = worker(session.key).registered(data.url(), grant);
+        FramePeer thief = worker(session.key).challenged();
+        assertEquals(401, thief.status(thief.registerWorker(data.url(), grant)), "another worker");
+        FramePeer replay = kept(new FramePeer(daemon, true, session.key, "127.0.0.1"));
+        replay.id = right.id;
+        replay.registered(data.url(), grant);
+        assertEquals(right.session, replay.session, "the same worker again");
+
+        FramePeer other = mcp().registered();
+        FramePeer taken = kept(new FramePeer(daemon, true, other.key, "127.0.0.1"));
+        taken.id = right.id;
+        taken.challenged();
+        assertEquals(
+                429,
+                taken.status(taken.registerWorker(data.url(), other.launch.orElseThrow())),
+                "case 74: an id in use");
+        FramePeer elsewhere = worker(other.key).challenged();
+        assertEquals(400, elsewhere.status(elsewhere.registerWorker("http://127.0.0.2:1", other.launch.orElseThrow())));
+    }
+
+    @Test
     void case71RecoveryGrantThatIsForeignOrNotTheDurableOneIs401() throws IOException {
         FramePeer session = mcp().registered();
         FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
@@ -251,6 +309,24 @@ class ControlCasesTest {
                 peer -> altered(peer, daemon.url().origin(), "another", Role.MCP, peer.key),
                 peer -> altered(peer, daemon.url().origin(), peer.id, Role.WORKER, peer.key),
                 peer -> altered(peer, daemon.url().origin(), peer.id, Role.MCP, FramePeer.newKey()));
+        FramePeer impostor = mcp().challenged();
+        ReplyBody.ChallengeIssued real = issued(impostor);
+        impostor.transcript = Transcript.of(
+                daemon.url().origin(),
+                impostor.challenge,
+                new ReplyBody.ChallengeIssued(
+                        real.daemon(),
+                        real.daemonInstanceId(),
+                        real.daemonPublicIdentity(),
+                        FramePeer.newKey().fingerprint(),
+                        real.challengeId(),
+                        real.challengeNonce(),
+                        0,
+                        0,
+                        real.challengeNonce()),
+                1,
+                Optional.of(impostor.token.digest()));
+        assertEquals(401, impostor.status(impostor.registerMcp()), "the responder's fingerprint");
         for (UnaryOperator<FramePeer> alteration : alterations) {
             FramePeer peer = mcp().challenged();
             ClientCommand.RegisterMcp right = peer.registerMcp();
@@ -434,5 +510,10 @@ class ControlCasesTest {
         assertEquals("sk-daemon", data.exchanges.getLast().getRequestHeaders().getFirst("x-api-key"));
         assertEquals(
                 Directive.UsePassThrough.class, daemon.user("ann").mcp().first.getClass());
+        assertTrue(
+                RawHttp.once(daemon.port(), RawHttp.get("/healthz"))
+                        .body()
+                        .contains("\"deployment_mode\":\"pass_through\""),
+                "case 36");
     }
 }

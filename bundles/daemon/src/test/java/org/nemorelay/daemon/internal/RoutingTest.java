@@ -321,15 +321,48 @@ class RoutingTest {
         daemon.environment.put("ANTHROPIC_API_KEY", " sk-daemon ");
         daemon.start();
         post();
+        post("x-api-key: sk-anonymous");
         TestDaemon.Mcp mcp = ann.mcp();
         post(ann.header());
         post(ann.header(), "x-api-key: sk-caller");
         mcp.close();
         assertEquals(
-                java.util.Arrays.asList(null, "sk-daemon", "sk-caller"),
+                java.util.Arrays.asList(null, "sk-anonymous", "sk-daemon", "sk-caller"),
                 provider.exchanges.stream()
                         .map(exchange -> exchange.getRequestHeaders().getFirst("x-api-key"))
                         .toList());
+    }
+
+    @Test
+    void case38AProvidersCatalogIsNotStoredAndIsAskedForWithTheUsersOwnKey() throws Exception {
+        provider.answer = exchange -> {
+            exchange.getResponseHeaders().add("Cache-Control", "public, max-age=600");
+            exchange.getResponseHeaders().add("Cache-Control", "immutable");
+            FakeServer.text(exchange, 200, exchange.getRequestHeaders().getFirst("Authorization"));
+        };
+        for (String key : List.of("Bearer ann", "Bearer bob")) {
+            RawHttp.Answer catalog = RawHttp.once(daemon.port(), RawHttp.get("/v1/models", "authorization: " + key));
+            assertEquals(key, catalog.body());
+            assertEquals(
+                    List.of("no-store"),
+                    catalog.headers().stream()
+                            .filter(line ->
+                                    line.toLowerCase(java.util.Locale.ROOT).startsWith("cache-control:"))
+                            .map(line -> line.substring(14).strip())
+                            .toList());
+        }
+    }
+
+    @Test
+    void case51WhatIsOursDoesNotReachAProviderInPassThroughEither() throws Exception {
+        post("x-nemo-relay-session-id: s", "x-nemo-relay-anything: a", "x-other: o");
+        var seen = provider.exchanges.getFirst().getRequestHeaders();
+        assertTrue(
+                seen.keySet().stream()
+                        .noneMatch(
+                                name -> name.toLowerCase(java.util.Locale.ROOT).startsWith("x-nemo-relay-")),
+                seen.toString());
+        assertEquals("o", seen.getFirst("x-other"));
     }
 
     @Test

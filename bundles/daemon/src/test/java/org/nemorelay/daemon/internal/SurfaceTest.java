@@ -91,7 +91,8 @@ class SurfaceTest {
     @ParameterizedTest
     @ValueSource(strings = {"/v1/messages", "/hooks/codex"})
     void case44MalformedAndRepeatedCredentials(String path) throws IOException {
-        for (String value : List.of("short", "", "A".repeat(42) + "B", "A".repeat(43) + "=")) {
+        for (String value :
+                List.of("short", "", "A".repeat(42) + "B", "A".repeat(43) + "=", "A".repeat(42) + "\u00e9")) {
             RawHttp.Answer answer = ask(RawHttp.post(path, "{}", "x-nemo-relay-client-token: " + value));
             assertEquals(401, answer.status(), value);
             assertEquals("{\"error\":{\"message\":\"invalid route credential\"}}", answer.body());

@@ -204,7 +204,7 @@ class RemoteDaemonTest {
                 () -> "worker and client give up\n" + harness.transcript(),
                 Duration.ofSeconds(50),
                 () -> harness.stderr().contains("reason=control_recovery_failed")
-                        && harness.stdout().contains("exit 1"));
+                        && harness.stderr().contains("control reconnect grace period of 30 s expired"));
         await("reason=control_disconnect_timeout");
         assertTrue(daemon.stderr().contains("reason=pong_timeout"), daemon::transcript);
         pause(Duration.ofSeconds(100).minusNanos(System.nanoTime() - cut));
