@@ -139,6 +139,7 @@ final class FuzzPeer implements AutoCloseable {
     private FramePeer mcpPeer() throws IOException {
         if (mcp.filter(FuzzPeer::standing).isEmpty()) {
             forgetWorker();
+            mcp.ifPresent(gone -> gone.socket.close());
             FramePeer peer = peer(false, FramePeer.newKey()).registered();
             lastGrant = peer.launch;
             mcp = Optional.of(peer);

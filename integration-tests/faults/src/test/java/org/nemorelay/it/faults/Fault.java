@@ -1,10 +1,14 @@
 package org.nemorelay.it.faults;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.nemorelay.it.Maker;
 
 /**
@@ -32,6 +36,11 @@ record Fault(Maker maker, State state, Set<Victim> victims, Next next) {
         NOBODY
     }
 
+    Fault {
+        // A session that goes on needs no next one.
+        next = sessionLives(victims) ? Next.LATER : next;
+    }
+
     /** Every state, with each process that there is in it, alone and in pairs. */
     static List<Fault> matrix(Maker maker) {
         List<Fault> entries = new ArrayList<>();
@@ -51,7 +60,42 @@ record Fault(Maker maker, State state, Set<Victim> victims, Next next) {
         return entries;
     }
 
+    /** What came of entries, as a table for each program: a row for each kill, a column for each state. */
+    static String table(Map<Fault, String> results) {
+        StringBuilder table = new StringBuilder();
+        for (Maker maker : Maker.values()) {
+            Map<Set<Victim>, Map<State, String>> rows = new LinkedHashMap<>();
+            for (Fault entry : matrix(maker)) {
+                rows.computeIfAbsent(entry.victims, victims -> new EnumMap<>(State.class))
+                        .merge(
+                                entry.state,
+                                entry.ending() + ": " + results.getOrDefault(entry, "not run"),
+                                (one, other) -> one + ", " + other);
+            }
+            table.append("\n| ").append(maker);
+            row(table, Stream.of(State.values()).map(State::name));
+            row(table.append("| ---"), Stream.of(State.values()).map(state -> "---"));
+            rows.forEach((victims, cells) -> row(
+                    table.append("| ").append(names(victims)),
+                    Stream.of(State.values()).map(state -> cells.getOrDefault(state, "no such process"))));
+        }
+        return table.toString();
+    }
+
+    private static void row(StringBuilder table, Stream<String> cells) {
+        cells.forEach(cell -> table.append(" | ").append(cell));
+        table.append(" |\n");
+    }
+
+    private static String names(Set<Victim> victims) {
+        return victims.stream().map(Victim::name).collect(Collectors.joining("+"));
+    }
+
     boolean sessionLives() {
+        return sessionLives(victims);
+    }
+
+    private static boolean sessionLives(Set<Victim> victims) {
         return !victims.contains(Victim.MCP) && !victims.contains(Victim.HARNESS);
     }
 
@@ -81,8 +125,6 @@ record Fault(Maker maker, State state, Set<Victim> victims, Next next) {
 
     @Override
     public String toString() {
-        return maker + " " + state + " "
-                + victims.stream().map(Victim::name).collect(Collectors.joining("+"))
-                + (sessionLives() ? "" : " " + next) + " -> " + ending();
+        return maker + " " + state + " " + names(victims) + (sessionLives() ? "" : " " + next) + " -> " + ending();
     }
 }

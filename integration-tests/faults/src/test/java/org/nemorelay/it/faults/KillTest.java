@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,7 @@ import org.nemorelay.it.Maker;
  */
 @Timeout(700)
 class KillTest {
-    private static final Map<String, String> MATRIX = new ConcurrentSkipListMap<>();
+    private static final Map<Fault, String> RESULTS = new ConcurrentHashMap<>();
 
     @TempDir
     Path folder;
@@ -86,7 +86,7 @@ class KillTest {
     }
 
     private void run(Fault fault) {
-        MATRIX.put(fault.toString(), "failed");
+        RESULTS.put(fault, "FAILED");
         long begun = System.nanoTime();
         try (Scene scene = new Scene(folder, fault.maker())) {
             fault.state().enter(scene);
@@ -105,8 +105,7 @@ class KillTest {
             }
             if (scene.daemonWasAwayForTheGrace()) {
                 // A machine that is so busy: its clients have given up, or are about to.
-                scene.mend();
-                scene.await(Fault.Ending.ONE_WORKER);
+                scene.awaitServed();
             } else {
                 scene.await(fault.ending());
             }
@@ -116,14 +115,11 @@ class KillTest {
             }
             scene.assertEndsWell();
         }
-        MATRIX.put(fault.toString(), "passed in " + (System.nanoTime() - begun) / 1_000_000_000 + " s");
+        RESULTS.put(fault, (System.nanoTime() - begun) / 1_000_000_000 + " s");
     }
 
     @AfterAll
     static void table() throws IOException {
-        StringBuilder table = new StringBuilder("| killed | result |\n| --- | --- |\n");
-        MATRIX.forEach((fault, result) ->
-                table.append("| ").append(fault).append(" | ").append(result).append(" |\n"));
-        Files.writeString(Path.of("target/kill-matrix.md"), table);
+        Files.writeString(Path.of("target/kill-matrix.md"), Fault.table(RESULTS));
     }
 }

@@ -444,6 +444,16 @@ final class Scene implements AutoCloseable {
         });
     }
 
+    /** The same for a user who begins another session whenever the last one has given up. */
+    void awaitServed() {
+        Await.until(this::transcript, SETTLED, () -> {
+            if (mcps().isEmpty()) {
+                startHarness();
+            }
+            return workers().size() == 1 && ready();
+        });
+    }
+
     void awaitSubmitted(String id) {
         Await.until(this::transcript, LIMIT, () -> submissions(id) > 0);
     }
