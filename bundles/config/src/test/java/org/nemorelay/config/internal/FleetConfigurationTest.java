@@ -75,6 +75,22 @@ class FleetConfigurationTest {
     }
 
     @Test
+    void anAgentWorkerTakesAnyNumberOfRunsAndNoMcpServerUnlessItIsTold() {
+        Map<String, Object> told = resolve(
+                        "agent-worker",
+                        NATS + "[agent_worker]\nmax_agent_runs = 4\nmcp_commands = [\"calc-mcp\"]\n",
+                        "")
+                .get("org.nemorelay.agents");
+        assertEquals(4, told.get("max_agent_runs"));
+        assertEquals(List.of("calc-mcp"), told.get("mcp_commands"));
+        Map<String, Object> defaults = resolve("agent-worker", NATS, "").get("org.nemorelay.agents");
+        assertEquals(0, defaults.get("max_agent_runs"));
+        assertEquals(0, defaults.get("max_tasks"));
+        assertEquals(List.of(), defaults.get("mcp_commands"));
+        assertEquals(List.of(), defaults.get("mcp_urls"));
+    }
+
+    @Test
     void everyMistakeIsNamedWithItsPlace() {
         for (String role : List.of("frontend", "node", "agent-worker")) {
             refused(role, "", "[distributed] carrier", "\"local\"");

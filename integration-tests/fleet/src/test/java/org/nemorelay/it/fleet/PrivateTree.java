@@ -17,7 +17,7 @@ import org.nemorelay.it.Distribution;
 import org.osgi.framework.Constants;
 
 /** An installed tree whose program, features and carriers are a test's own; the rest are links to the one of the build. */
-record PrivateTree(Path home) {
+record PrivateTree(Path home) implements AutoCloseable {
     static PrivateTree below(Path folder) throws IOException {
         Path home = Files.createDirectory(folder.toRealPath().resolve("tree"));
         try (DirectoryStream<Path> parts = Files.newDirectoryStream(Distribution.tree())) {
@@ -36,6 +36,16 @@ record PrivateTree(Path home) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
             for (Path file : files) {
                 Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+            }
+        }
+    }
+
+    /** Takes the links away, of which a temporary folder's end would warn one by one. */
+    @Override
+    public void close() throws IOException {
+        try (DirectoryStream<Path> parts = Files.newDirectoryStream(home, Files::isSymbolicLink)) {
+            for (Path link : parts) {
+                Files.delete(link);
             }
         }
     }
