@@ -63,8 +63,9 @@ enum State {
         @Override
         void enter(Scene scene) {
             for (int attempt = 1; !restarted(scene) && attempt < ATTEMPTS; attempt++) {
-                // A machine so busy that the client has given up.
+                // A machine so busy that the client has given up, or is about to.
                 scene.letGo();
+                scene.endHarnesses();
                 scene.await(Fault.Ending.NOBODY);
             }
             Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
