@@ -43,6 +43,7 @@ final class ControlPeer implements AutoCloseable {
     private static final String HEAD = " HTTP/1.1\r\nhost: relay\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
             + "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
     private static final Ids IDS = new Ids();
+    private static final FastSigner SIGNER = new FastSigner();
 
     /** One user on one machine. */
     record Identity(SigningKey key, RouteToken token) {
@@ -52,7 +53,7 @@ final class ControlPeer implements AutoCloseable {
                 byte[] encoded = pair.getPublic().getEncoded();
                 Octets raw = Octets.of(Arrays.copyOfRange(encoded, encoded.length - 32, encoded.length));
                 return new Identity(
-                        new SigningKey(pair.getPrivate(), raw),
+                        new SigningKey(pair.getPrivate(), raw).by(SIGNER),
                         RouteToken.parse(IDS.secret().text()).orElseThrow());
             } catch (GeneralSecurityException e) {
                 throw new IllegalStateException(e);
