@@ -206,7 +206,8 @@ final class Lifecycle {
         worker.drainKnown = worker.connected && !worker.acknowledgesDrain;
         long deadline = now + settings.drainMs();
         become(route, new State.Draining(worker, deadline), out);
-        out.add(new Transition.DrainBegan(route.fingerprint, worker.id, deadline, worker.inFlight.get()));
+        out.add(new Transition.DrainBegan(
+                route.fingerprint, worker.id, worker.generationId, deadline, worker.inFlight.get()));
     }
 
     void finishDrainIfDue(Route route, long now, List<Transition> out) {

@@ -75,10 +75,14 @@ public sealed interface Transition {
     /** A published worker did not come back in its grace: its generation is void. */
     record WorkerLost(Fingerprint fingerprint, String workerId, String generationId) implements Transition {}
 
-    /** A worker admits no request any more and must be told to drain. */
-    record DrainBegan(Fingerprint fingerprint, String workerId, long deadlineMs, int inFlight) implements Transition {}
+    /**
+     * A worker admits no request any more and must be told to drain. Its generation is void on disk from now on, so that it
+     * does not return to a daemon that has forgotten the drain; this daemon still knows it and tells it again.
+     */
+    record DrainBegan(Fingerprint fingerprint, String workerId, String generationId, long deadlineMs, int inFlight)
+            implements Transition {}
 
-    /** A drained worker is gone: its generation is void. */
+    /** A drained worker is gone. */
     record WorkerRemoved(Fingerprint fingerprint, String workerId, String generationId, Reason reason)
             implements Transition {
         /** Why. */

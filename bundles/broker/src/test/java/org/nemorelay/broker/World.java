@@ -427,6 +427,8 @@ final class World {
                 case Transition.DrainBegan began -> {
                     User user = user(began.fingerprint());
                     unroutable(user, began.workerId());
+                    user.disk = user.disk.filter(
+                            generation -> !generation.generationId().equals(began.generationId()));
                     process(user, began.workerId()).ifPresent(process -> {
                         process.drainDeadline = began.deadlineMs();
                         process.toldToDrain = process.connected;
@@ -536,7 +538,7 @@ final class World {
             checkSessions(user, route);
             checkWorkers(user, route);
             checkRequests(user, route);
-            checkRefusals(user);
+            checkRefusals(user, route);
         }
     }
 
@@ -568,7 +570,9 @@ final class World {
     }
 
     private void checkWorkers(User user, Route route) {
-        holds(route.durable.equals(user.disk), "the broker knows what is on disk");
+        holds(
+                route.state instanceof State.Draining ? user.disk.isEmpty() : route.durable.equals(user.disk),
+                "the broker knows what is on disk");
         if (route.state instanceof State.Activating) {
             for (Process process : user.processes) {
                 holds(
@@ -621,7 +625,7 @@ final class World {
         }
     }
 
-    private void checkRefusals(User user) {
+    private void checkRefusals(User user, Route route) {
         for (LaunchGrant grant : user.revoked) {
             holds(
                     stage(user, "late", grant) instanceof Outcome.Refused<StagedWorker>,
@@ -631,11 +635,12 @@ final class World {
             holds(
                     broker.publish(process.permit, now) instanceof Outcome.Refused<Void>,
                     "a worker that was given up is never published");
-            boolean saved = user.disk
+            // A draining one is told of its drain again by the daemon that decided it, and by no other.
+            boolean known = route.durable
                     .filter(generation -> generation.generationId().equals(process.generation))
                     .isPresent();
             holds(
-                    saved
+                    known
                             || broker.recoverWorker(worker(user, process.id), process.generation, "late", now)
                                     instanceof Outcome.Refused<StagedWorker>,
                     "a revoked generation never recovers");

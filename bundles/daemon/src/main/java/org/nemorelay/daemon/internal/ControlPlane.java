@@ -61,7 +61,7 @@ final class ControlPlane implements AutoCloseable {
                 () -> new GrantSecrets(ids.id(), ids.secret().text());
         thread = new ControlThread(clock, log, () -> due(grants), broker::nextWakeAt);
         sessions = new Sessions(thread, ids, clock, log, this::drainAcknowledged);
-        Generations generations = new Generations(state, log);
+        Generations generations = new Generations(state, thread, log);
         effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock));
         Publications publications = new Publications(broker, thread, sessions, generations, effects, probe, log);
         plugins = new PluginReports(broker, sessions, log);

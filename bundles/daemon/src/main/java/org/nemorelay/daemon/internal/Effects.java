@@ -49,15 +49,13 @@ final class Effects {
                     sessions.removeWorker(lost.workerId(), "worker_communication_failed");
                     generations.revoke(lost.fingerprint(), lost.generationId());
                 }
-                case Transition.WorkerRemoved removed -> {
-                    sessions.removeWorker(removed.workerId(), "peer_closed");
-                    generations.revoke(removed.fingerprint(), removed.generationId());
-                }
+                case Transition.WorkerRemoved removed -> sessions.removeWorker(removed.workerId(), "peer_closed");
                 case Transition.RecoveryExpired expired -> {
                     expired.stagedWorkerId().ifPresent(id -> sessions.removeWorker(id, "activation_expired"));
                     generations.revoke(expired.fingerprint(), expired.generationId());
                 }
                 case Transition.DrainBegan began -> {
+                    generations.revoke(began.fingerprint(), began.generationId());
                     ControlSession.Worker worker = sessions.workers.get(began.workerId());
                     if (worker != null) {
                         worker.drainDeadline = Optional.of(began.deadlineMs());

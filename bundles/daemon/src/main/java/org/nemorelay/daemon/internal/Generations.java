@@ -2,6 +2,7 @@ package org.nemorelay.daemon.internal;
 
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.nemorelay.identity.Generation;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Fingerprint;
@@ -9,13 +10,21 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 
-/** The durable record of which worker serves whom. Nobody waits for it but a publication; what fails is logged by name. */
+/**
+ * The durable record of which worker serves whom. Nobody waits for it but a publication; what fails is logged by name, and
+ * what takes a generation away is tried again until it is written: a record that stays would let its worker return.
+ */
 final class Generations {
+    private static final long FIRST_PAUSE_MS = 1_000;
+    private static final long MAX_PAUSE_MS = 60_000;
+
     private final StateWriter state;
+    private final ControlThread thread;
     private final EventLog log;
 
-    Generations(StateWriter state, EventLog log) {
+    Generations(StateWriter state, ControlThread thread, EventLog log) {
         this.state = state;
+        this.thread = thread;
         this.log = log;
     }
 
@@ -30,15 +39,29 @@ final class Generations {
 
     /** Takes a publication back. */
     void restore(Generation published, Optional<Generation> previous) {
-        state.restore(published, previous).exceptionally(failure -> {
-            failed("worker_generation_restore_failed", published.fingerprint(), failure);
-            return false;
-        });
+        untilWritten(
+                () -> state.restore(published, previous),
+                "worker_generation_restore_failed",
+                published.fingerprint(),
+                FIRST_PAUSE_MS);
     }
 
     void revoke(Fingerprint fingerprint, String generationId) {
-        state.revoke(fingerprint, generationId).exceptionally(failure -> {
-            failed("worker_generation_revocation_failed", fingerprint, failure);
+        untilWritten(
+                () -> state.revoke(fingerprint, generationId),
+                "worker_generation_revocation_failed",
+                fingerprint,
+                FIRST_PAUSE_MS);
+    }
+
+    /** Any later generation of the user is left alone by both changes, however late they come. */
+    private void untilWritten(
+            Supplier<CompletableFuture<Boolean>> change, String failureEvent, Fingerprint fingerprint, long pauseMs) {
+        change.get().exceptionally(failure -> {
+            failed(failureEvent, fingerprint, failure);
+            thread.post(() -> thread.after(
+                    pauseMs,
+                    () -> untilWritten(change, failureEvent, fingerprint, Math.min(2 * pauseMs, MAX_PAUSE_MS))));
             return false;
         });
     }

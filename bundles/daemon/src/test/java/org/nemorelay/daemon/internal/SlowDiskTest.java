@@ -2,6 +2,7 @@ package org.nemorelay.daemon.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -19,10 +20,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.identity.EffectiveUser;
+import org.nemorelay.identity.Generation;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.PrivateFiles;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.SessionPayload;
 
 /** A disk that is slow, locked or full keeps neither a stream nor a health check waiting. */
@@ -242,6 +246,50 @@ class SlowDiskTest {
     @Test
     void aReadOnlyFolderIsNamedAndStopsNoStream() throws Exception {
         failure("Read-only file system");
+    }
+
+    /** The last session leaves while the disk is full: the record must not stay, or the worker could return after a restart. */
+    @Test
+    void aRevocationIsTriedAgainUntilItIsWritten() throws Exception {
+        TestDaemon.Mcp mcp = ann.mcp();
+        TestDaemon.Worker worker = launch(ann, mcp).ready();
+        assertEquals(1, saved().size());
+        disk.set(channel -> {
+            throw new IOException("No space left on device");
+        });
+        mcp.release();
+        TestDaemon.await(
+                () -> "two attempts are logged: " + daemon.events,
+                () -> daemon.events.stream()
+                                .filter(event -> event.startsWith("worker_generation_revocation_failed"))
+                                .count()
+                        > 1);
+        assertEquals(1, saved().size());
+        disk.set(channel -> channel.force(true));
+        TestDaemon.await(() -> "the generation is gone: " + daemon.events, () -> saved().isEmpty());
+        worker.close();
+    }
+
+    private List<Generation> saved() {
+        return StateFolder.of(daemon.environment).generations().snapshot();
+    }
+
+    /** A drain outlives the daemon that decided it: its worker, which never heard of it, is not taken back. */
+    @Test
+    void aDrainingWorkerDoesNotReturnToAnotherDaemon() throws Exception {
+        TestDaemon.Mcp mcp = ann.mcp();
+        TestDaemon.Worker worker = launch(ann, mcp).ready();
+        worker.close();
+        mcp.release();
+        TestDaemon.await(
+                "the drain has begun",
+                () -> daemon.events.stream().anyMatch(event -> event.startsWith("worker_drain_started")));
+        TestDaemon.await("the generation is void", () -> saved().isEmpty());
+        daemon.restart();
+        TestDaemon.Mcp next = ann.mcp();
+        RelayException refused = assertThrows(RelayException.class, worker::recover);
+        assertEquals(FailureKind.UNAUTHORIZED, refused.kind(), refused::toString);
+        next.await(Directive.LaunchWorker.class);
     }
 
     private void failure(String reason) throws Exception {
