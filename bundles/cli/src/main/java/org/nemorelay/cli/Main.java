@@ -53,7 +53,10 @@ public final class Main {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         int status = new Main(System.getenv(), out, err).run(arguments);
-        out.flush();
+        if (out.checkError() && status == 0) {
+            err.println("error: standard output cannot be written");
+            status = FAILED;
+        }
         System.exit(status);
     }
 

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -292,6 +293,10 @@ public final class PrivateFiles {
     }
 
     static RelayException failed(Path path, String problem, Exception cause) {
-        return new RelayException(FailureKind.STATE, path + " " + problem + ": " + Reasons.of(cause), cause);
+        String remedy = cause instanceof AccessDeniedException denied && denied.getFile() != null
+                ? " at " + denied.getFile()
+                        + "; give this account access there, or set XDG_CONFIG_HOME to a folder of its own"
+                : "";
+        return new RelayException(FailureKind.STATE, path + " " + problem + ": " + Reasons.of(cause) + remedy, cause);
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.LogSettings.Rotation;
 import org.nemorelay.telemetry.LogSettings.Sink;
@@ -60,7 +61,7 @@ final class LogFile extends LogOutput {
         } catch (IOException e) {
             throw new RelayException(
                     FailureKind.CONFIGURATION,
-                    "logging sink " + sink.path() + " cannot be opened: " + reason(e, sink.path()),
+                    "logging sink " + sink.path() + " cannot be opened: " + Reasons.of(e),
                     e);
         }
     }
@@ -107,7 +108,7 @@ final class LogFile extends LogOutput {
         } catch (IOException e) {
             if (!failing) {
                 failing = true;
-                trouble.failed(sink.path(), reason(e, sink.path()));
+                trouble.failed(sink.path(), Reasons.of(e));
             }
         }
     }
@@ -137,15 +138,5 @@ final class LogFile extends LogOutput {
         int dot = name.lastIndexOf('.');
         return path.resolveSibling(
                 dot < 1 ? name + "." + number : name.substring(0, dot) + "." + number + name.substring(dot));
-    }
-
-    private static String reason(IOException e, Path path) {
-        String text =
-                e instanceof FileSystemException file && file.getReason() != null ? file.getReason() : e.getMessage();
-        String name = path.toString();
-        // java.io puts the path before its reason, in brackets.
-        return text != null && text.startsWith(name + " (") && text.endsWith(")")
-                ? text.substring(name.length() + 2, text.length() - 1)
-                : String.valueOf(text == null ? e : text);
     }
 }

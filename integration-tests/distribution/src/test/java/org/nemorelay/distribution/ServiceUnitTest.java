@@ -1,10 +1,12 @@
 package org.nemorelay.distribution;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +44,17 @@ class ServiceUnitTest {
         String unit = unit("system", role).toString();
         assertEquals("", analyze("verify", "--system", "--man=no", unit));
         analyze("security", "--offline=true", "--no-pager", "--threshold=20", unit);
+    }
+
+    /** A daemon that this account runs already, and one that cannot start, are not tried for ever (report B42). */
+    @ParameterizedTest
+    @ValueSource(strings = {"system", "user"})
+    void aSecondDaemonIsNotTriedAgain(String instance) throws Exception {
+        List<String> lines = Files.readAllLines(unit(instance));
+        for (String line : List.of(
+                "Restart=on-failure", "RestartPreventExitStatus=3", "StartLimitIntervalSec=60", "StartLimitBurst=5")) {
+            assertTrue(lines.contains(line), line);
+        }
     }
 
     /** Exposure in tenths, of 100. */

@@ -117,9 +117,12 @@ class StartScriptTest {
     }
 
     @Test
-    void theTemporaryFolderIsTheUsers() {
-        List<String> lines = run(Proc.spec().command(script.toString(), "x").env("TMPDIR", "/a b"));
-        assertTrue(lines.contains("-Djava.io.tmpdir=/a b"), lines::toString);
+    void theTemporaryFolderIsTheUsersWhereThereIsOne() throws Exception {
+        Path temporary = Files.createDirectory(folder.resolve("a b"));
+        List<String> lines = run(Proc.spec().command(script.toString(), "x").env("TMPDIR", temporary.toString()));
+        assertTrue(lines.contains("-Djava.io.tmpdir=" + temporary), lines::toString);
+        List<String> without = run(Proc.spec().command(script.toString(), "x").env("TMPDIR", "/nowhere"));
+        assertFalse(without.stream().anyMatch(line -> line.startsWith("-Djava.io.tmpdir")), without::toString);
     }
 
     /** Runs with nothing in the environment but what the specification adds. */

@@ -440,14 +440,18 @@ public final class Commands {
         for (String word : List.of("log-level", "log-stderr-format")) {
             if (flags.containsKey("log-config-path") && flags.containsKey(word)) {
                 throw new Refusal(
-                        root.commandSpec(), "the argument '--log-config-path' cannot be used with '--" + word + "'");
+                        root.commandSpec(),
+                        "the argument '" + shown(root.commandSpec().findOption("--log-config-path"))
+                                + "' cannot be used with '"
+                                + shown(root.commandSpec().findOption("--" + word)) + "'");
             }
         }
         for (List<String> pair : List.of(List.of("tls-cert", "tls-key"), List.of("tls-key", "tls-cert"))) {
             if (flags.containsKey(pair.getFirst()) && !flags.containsKey(pair.getLast())) {
                 throw new Refusal(
                         last.commandSpec(),
-                        "the argument '--" + pair.getFirst() + "' needs '--" + pair.getLast() + "' beside it");
+                        "the following required arguments were not provided: "
+                                + shown(last.commandSpec().findOption("--" + pair.getLast())));
             }
         }
         if (last.commandSpec().name().equals(HELP)) {

@@ -86,9 +86,9 @@ class CommandsTest {
                     daemon worker --daemon-address http://127.0.0.1        | invalid value 'http://127.0.0.1' for '--daemon-address <DAEMON_ADDRESS>': daemon address must include an explicit port
                     daemon worker --daemon-address http://relay.example:80 | invalid value 'http://relay.example:80' for '--daemon-address <DAEMON_ADDRESS>': non-loopback daemon addresses must use https
                     --log-level loud daemon                                | invalid value 'loud' for '--log-level <LEVEL>' [possible values: error, warn, info, debug, trace]
-                    daemon --tls-cert a                                    | the argument '--tls-cert' needs '--tls-key' beside it
-                    daemon --tls-key b                                     | the argument '--tls-key' needs '--tls-cert' beside it
-                    --log-config-path /x.toml --log-level info daemon      | the argument '--log-config-path' cannot be used with '--log-level'
+                    daemon --tls-cert a                                    | the following required arguments were not provided: --tls-key <TLS_KEY>
+                    daemon --tls-key b                                     | the following required arguments were not provided: --tls-cert <TLS_CERT>
+                    --log-config-path /x.toml --log-level info daemon      | the argument '--log-config-path <CONFIG_PATH>' cannot be used with '--log-level <LEVEL>'
                     completion                                             | the following required arguments were not provided: <SHELL>
                     completion tcsh                                        | invalid value 'tcsh' for '<SHELL>' [possible values: bash, zsh, fish]
                     --max-hook-payload-bytes 0 daemon                      | invalid value '0' for '--max-hook-payload-bytes <MAX_HOOK_PAYLOAD_BYTES>': the limit must be a positive integer

@@ -34,6 +34,7 @@ import org.eclipse.jetty.util.thread.ThreadPool;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.identity.ServerTls;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.TimeScale;
 
@@ -107,10 +108,20 @@ final class JettyListener implements HttpListener {
             Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
             throw new RelayException(
                     FailureKind.LAUNCH,
-                    "cannot listen on " + host + ":" + port + ": " + cause.getMessage()
-                            + "; stop what holds the port or choose another",
+                    "cannot listen on " + host + ":" + port + ": " + Reasons.of(cause) + remedy(cause, port),
                     e);
         }
+    }
+
+    /** What an administrator can do about it. */
+    private static String remedy(Throwable cause, int port) {
+        String message = String.valueOf(cause.getMessage());
+        if (message.contains("in use")) {
+            return "; stop what holds the port or choose another";
+        }
+        return message.contains("ermission") && port < 1_024
+                ? "; ports below 1024 are root's, choose another"
+                : "; choose another address or port";
     }
 
     @Override
