@@ -72,6 +72,17 @@ public final class HeaderRules {
         }
     }
 
+    /** What may stand in trailers: nothing of this hop, and nothing that would frame the body again (RFC 9110 6.5.1). */
+    public static HttpFields trailers(HttpFields from) {
+        if (from == null || from.size() == 0) {
+            return from;
+        }
+        HttpFields.Mutable to = HttpFields.build();
+        copyEndToEnd(from, to);
+        to.remove(HttpHeader.CONTENT_LENGTH);
+        return to;
+    }
+
     /** As {@link #copyEndToEnd}, with {@code Host} rewritten in its place, or added last where there was none. */
     public static void copyRequest(HttpFields from, HttpFields.Mutable to, String host) {
         Set<String> nominated = nominated(from);

@@ -19,6 +19,9 @@ public sealed interface Outcome {
     /** The client's body broke off, or was malformed, before the response's head. */
     record UploadAborted(String reason) implements BeforeHead {}
 
+    /** The request cannot be put into what upstream speaks: nothing of it left this process. */
+    record Unsendable(String reason) implements BeforeHead {}
+
     /** No connection: nothing of the request left this process. */
     record ConnectFailed(String reason) implements BeforeHead {}
 

@@ -315,17 +315,19 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         public void end(Outcome outcome) {
             if (outcome instanceof Outcome.BodyBroken) {
                 log.upstreamFailed(route, "body_error");
+            } else if (outcome instanceof Outcome.ClientCancelled) {
+                log.clientLeft(route, "pass_through");
             }
         }
     }
 
     private FailureAnswer providerFailure(PublicRoute.Provider route) {
         return (failure, response, callback) -> {
-            boolean late = failure instanceof Outcome.HeadTimeout;
-            if (!(failure instanceof Outcome.UploadAborted)) {
-                log.upstreamFailed(route, late ? "response_timeout" : "transport_error");
+            if (!(failure instanceof Outcome.UploadAborted || failure instanceof Outcome.Unsendable)) {
+                log.upstreamFailed(
+                        route, failure instanceof Outcome.HeadTimeout ? "response_timeout" : "transport_error");
             }
-            Answers.error(response, callback, late ? 504 : 502, failure.reason(), catalogHeaders(route));
+            Answers.error(response, callback, FailureAnswer.status(failure), failure.reason(), catalogHeaders(route));
         };
     }
 

@@ -46,6 +46,17 @@ final class RequestLog {
                 "pass_through");
     }
 
+    /** A client that did not wait for the end of its answer; the provider was told at once. */
+    void clientLeft(PublicRoute route, String routeMode) {
+        info(
+                "public_request_cancelled",
+                "The client left before the end of its answer",
+                "route",
+                word(route),
+                "route_mode",
+                routeMode);
+    }
+
     void upstreamFailed(PublicRoute route, String reason) {
         throttle.pass("upstream " + word(route) + reason, clock.monotonicMs())
                 .ifPresent(suppressed -> log.log(

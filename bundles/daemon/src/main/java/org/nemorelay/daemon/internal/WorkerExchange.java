@@ -69,13 +69,13 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
     /** The failure's own words name the worker's address, which no harness may learn. */
     @Override
     public void write(Outcome.BeforeHead failure, Response response, Callback callback) {
-        boolean late = failure instanceof Outcome.HeadTimeout;
-        String message = late
-                ? "the worker did not answer in time"
-                : failure instanceof Outcome.UploadAborted
-                        ? "the request's body broke off"
-                        : "the worker could not be reached";
-        Answers.error(response, callback, late ? 504 : 502, message, PublicSurface.catalogHeaders(route));
+        String message = switch (failure) {
+            case Outcome.HeadTimeout _ -> "the worker did not answer in time";
+            case Outcome.UploadAborted _ -> "the request's body broke off";
+            case Outcome.Unsendable(String reason) -> reason;
+            case Outcome.ConnectFailed _, Outcome.NoResponse _, Outcome.BadHead _ -> "the worker could not be reached";
+        };
+        Answers.error(response, callback, FailureAnswer.status(failure), message, PublicSurface.catalogHeaders(route));
     }
 
     @Override
@@ -86,7 +86,8 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
                     failed("worker_route_failure");
                 }
             }
-            case Outcome.ClientCancelled _, Outcome.UploadAborted _ -> {}
+            case Outcome.ClientCancelled _ -> log.clientLeft(route, "worker");
+            case Outcome.UploadAborted _, Outcome.Unsendable _ -> {}
             case Outcome.HeadTimeout _ -> log.workerRequestFailed(lease.workerId(), "response_timeout");
             case Outcome.ConnectFailed _ -> failed("connect_failed");
             case Outcome.NoResponse _ -> failed("transport_error");

@@ -8,7 +8,10 @@ import org.eclipse.jetty.client.transport.HttpExchange;
 import org.eclipse.jetty.client.transport.HttpRequest;
 import org.eclipse.jetty.http.HttpFields;
 
-/** Hands 1xx responses other than 101 to the exchange and waits for the next head. */
+/**
+ * Hands 1xx responses other than 101 to the exchange and waits for the next head. One that is no status at all, and one that
+ * breaks off, is the exchange's failure.
+ */
 final class InterimResponses implements ProtocolHandler {
     @Override
     public String getName() {
@@ -18,7 +21,7 @@ final class InterimResponses implements ProtocolHandler {
     @Override
     public boolean accept(Request request, Response response) {
         int status = response.getStatus();
-        return status >= 100 && status < 200 && status != 101;
+        return status < 200 && status != 101;
     }
 
     @Override
@@ -37,8 +40,18 @@ final class InterimResponses implements ProtocolHandler {
                     exchange.proceed(null, null);
                 }
                 if (response.getRequest() instanceof UpstreamClient.UpstreamRequest forwarded) {
-                    forwarded.exchange().interim(status, headers);
+                    if (status < 100) {
+                        forwarded.exchange().badStatus(status);
+                    } else {
+                        forwarded.exchange().interim(status, headers);
+                    }
                 }
+            }
+
+            @Override
+            public void onFailure(Response response, Throwable failure) {
+                // The result goes to the exchange, which waits for it.
+                ((HttpRequest) response.getRequest()).getConversation().updateResponseListeners(null);
             }
         };
     }

@@ -41,7 +41,6 @@ import org.nemorelay.protocol.TimeScale;
 /** One connector, cleartext or TLS, with its own Jetty server over the engine's threads. */
 final class JettyListener implements HttpListener {
     private static final int BUFFER = 16 * 1024;
-    private static final int HEAD_LIMIT = 256 * 1024;
     private static final int STREAMS = 4096;
     private static final int WINDOW = 8 * 1024 * 1024;
     private static final int STREAM_WINDOW = 256 * 1024;
@@ -69,16 +68,19 @@ final class JettyListener implements HttpListener {
         configuration.setSendDateHeader(true);
         configuration.setInputBufferSize(BUFFER);
         configuration.setOutputBufferSize(BUFFER);
-        configuration.setRequestHeaderSize(HEAD_LIMIT);
+        configuration.setRequestHeaderSize(UpstreamClient.HEAD_LIMIT);
         configuration.setResponseHeaderSize(BUFFER);
-        configuration.setMaxResponseHeaderSize(HEAD_LIMIT);
+        configuration.setMaxResponseHeaderSize(UpstreamClient.RAW_HEAD_LIMIT);
         configuration.setNotifyRemoteAsyncErrors(true);
         // Paths are compared and forwarded as they stand, so that none means two things.
         configuration.setUriCompliance(UriCompliance.UNSAFE);
         HttpConnectionFactory http1 = new HttpConnectionFactory(configuration);
+        HttpConfiguration configuration2 = new HttpConfiguration(configuration);
+        // There a head over the limit ends the connection with all its streams; the forwarder refuses the one request.
+        configuration2.setRequestHeaderSize(UpstreamClient.RAW_HEAD_LIMIT);
         AbstractHTTP2ServerConnectionFactory http2 = identity.isPresent()
-                ? new HTTP2ServerConnectionFactory(configuration)
-                : new PriorKnowledge(configuration);
+                ? new HTTP2ServerConnectionFactory(configuration2)
+                : new PriorKnowledge(configuration2);
         http2.setMaxConcurrentStreams(STREAMS);
         http2.setInitialSessionRecvWindow(WINDOW);
         http2.setInitialStreamRecvWindow(STREAM_WINDOW);

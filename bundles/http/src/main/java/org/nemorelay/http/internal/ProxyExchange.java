@@ -4,6 +4,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.util.EnumSet;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -52,6 +54,13 @@ final class ProxyExchange extends IteratingCallback
     /** A provider that answers no {@code Expect} gets the body after this long; that client waits, too. */
     private static final long EXPECT_PATIENCE_MS = 200;
 
+    /** More are nonsense, and each waits for the one before. */
+    private static final int MAX_INTERIMS = 100;
+
+    /** What each hop writes anew. */
+    private static final EnumSet<HttpHeader> OF_THE_HOP =
+            EnumSet.of(HttpHeader.DATE, HttpHeader.CONNECTION, HttpHeader.TRANSFER_ENCODING, HttpHeader.HOST);
+
     private static final HttpField TE_TRAILERS = new HttpField(HttpHeader.TE, "trailers");
 
     private final Request request;
@@ -76,6 +85,7 @@ final class ProxyExchange extends IteratingCallback
     private Upload upload;
     private Scheduler.Task headDeadline;
     private CompletableFuture<Void> interim;
+    private int interims;
     private volatile boolean submitted;
     private volatile boolean uploaded;
     /** Upstream wants no more of the body; what the body's source says from then on is an echo of that. */
@@ -109,6 +119,12 @@ final class ProxyExchange extends IteratingCallback
     }
 
     void start(UpstreamClient client) {
+        long line = request.getMethod().length() + destination.target().length();
+        Optional<String> excess = excess(line, request.getHeaders());
+        if (excess.isPresent()) {
+            refuse(new Outcome.Unsendable("the request's head has " + excess.get()));
+            return;
+        }
         boolean http1 = destination.protocol() == WireProtocol.HTTP_1_1;
         upstream = client.newRequest(
                 destination.origin().uri(),
@@ -137,7 +153,7 @@ final class ProxyExchange extends IteratingCallback
             upload = new Upload(first);
             upstream.body(upload);
             if (request.getLength() < 0 || request.getHeaders().contains(HttpHeader.TRAILER)) {
-                upstream.trailersSupplier(request::getTrailers);
+                upstream.trailersSupplier(() -> HeaderRules.trailers(request.getTrailers()));
             }
             if (request.getHeaders().contains(HttpHeader.EXPECT, HttpHeaderValue.CONTINUE.asString())) {
                 new Expectation().await(first);
@@ -153,10 +169,13 @@ final class ProxyExchange extends IteratingCallback
 
     /** Answers an exchange for which there is no client. */
     void refuse(String reason) {
-        String line = "cannot connect to " + destination.origin() + ": " + reason;
-        outcome.compareAndSet(null, new Outcome.ConnectFailed(line));
+        refuse(new Outcome.ConnectFailed("cannot connect to " + destination.origin() + ": " + reason));
+    }
+
+    private void refuse(Outcome.BeforeHead end) {
+        outcome.compareAndSet(null, end);
         if (headDecided.compareAndSet(false, true)) {
-            answerFailure(new IOException(line));
+            answerFailure(new IOException(end.reason()));
         }
     }
 
@@ -167,6 +186,38 @@ final class ProxyExchange extends IteratingCallback
             upstream.idleTimeout(0, TimeUnit.MILLISECONDS);
             upstream.headers(headers -> headers.remove(HttpHeader.HOST));
         }
+        if (negotiated == HttpVersion.HTTP_2 && !isVisibleAscii(destination.target())) {
+            // The encoder would fail, and with it every stream of the connection.
+            String line = "the request's target holds bytes that HTTP/2 cannot carry: write them as %XX";
+            fail(new Outcome.Unsendable(line), new IOException(line));
+        }
+    }
+
+    private static boolean isVisibleAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) <= ' ' || text.charAt(i) > '~') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What a head has too much of, counted alike by each hop: its bytes as HTTP/1.1 writes them, or its fields. */
+    private static Optional<String> excess(long line, HttpFields headers) {
+        long bytes = line;
+        int fields = 0;
+        for (HttpField field : headers) {
+            if (field.getHeader() == null || !OF_THE_HOP.contains(field.getHeader())) {
+                fields++;
+                bytes += field.getName().length() + 4L;
+                bytes += field.getValue() == null ? 0 : field.getValue().length();
+            }
+        }
+        return fields > UpstreamClient.MAX_FIELDS
+                ? Optional.of("more than " + UpstreamClient.MAX_FIELDS + " fields")
+                : bytes > UpstreamClient.HEAD_LIMIT
+                        ? Optional.of("more than " + UpstreamClient.HEAD_LIMIT + " bytes")
+                        : Optional.empty();
     }
 
     private void requestHead(HttpFields.Mutable headers) {
@@ -328,13 +379,26 @@ final class ProxyExchange extends IteratingCallback
                 new TimeoutException("response head"));
     }
 
+    /** A status that no hop would understand, which the client takes for an interim one. */
+    void badStatus(int status) {
+        String line = destination.origin() + " sent the status " + status + ", which is none";
+        fail(new Outcome.BadHead(line), new IOException(line));
+    }
+
     /** A 1xx response of upstream. 100 goes no further: the server sends one when the client's body is first asked for. */
     void interim(int status, HttpFields headers) {
         if (status == 100 || request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_1_0) {
             return;
         }
+        if (++interims > MAX_INTERIMS) {
+            String line = destination.origin() + " sent more than " + MAX_INTERIMS + " interim responses";
+            fail(new Outcome.BadHead(line), new IOException(line));
+            return;
+        }
         HttpFields.Mutable passed = HttpFields.build();
         HeaderRules.copyEndToEnd(headers, passed);
+        // There is no content to measure (RFC 9110 8.6), and a next hop might wait for it.
+        passed.remove(HttpHeader.CONTENT_LENGTH);
         CompletableFuture<Void> before = interim;
         interim = before == null
                 ? response.writeInterim(status, passed)
@@ -365,12 +429,23 @@ final class ProxyExchange extends IteratingCallback
     }
 
     private String problem(org.eclipse.jetty.client.Response head) {
+        if (!isStatus(head.getStatus())) {
+            return destination.origin() + " sent the status " + head.getStatus() + ", which is none";
+        }
+        Optional<String> excess = excess(0, head.getHeaders());
+        if (excess.isPresent()) {
+            return destination.origin() + " sent a head of " + excess.get();
+        }
         if (head.getStatus() == 101 || head.getHeaders().contains(HttpHeader.UPGRADE)) {
             return destination.origin() + " tried to change the protocol";
         }
         return HeaderRules.connectionReadable(head.getHeaders())
                 ? null
                 : destination.origin() + " sent an invalid Connection header";
+    }
+
+    private static boolean isStatus(int status) {
+        return status >= 100 && status <= 999;
     }
 
     private void responseHead(org.eclipse.jetty.client.Response head) {
@@ -391,7 +466,7 @@ final class ProxyExchange extends IteratingCallback
         boolean announced = headers.contains(HttpHeader.TRAILER);
         boolean sized = headers.contains(HttpHeader.CONTENT_LENGTH);
         if (announced || !sized || request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
-            response.setTrailersSupplier(head::getTrailers);
+            response.setTrailersSupplier(() -> HeaderRules.trailers(head.getTrailers()));
             if (announced && sized && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
                 headers.remove(HttpHeader.CONTENT_LENGTH);
             }

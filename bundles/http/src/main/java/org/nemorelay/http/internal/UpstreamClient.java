@@ -21,7 +21,12 @@ final class UpstreamClient extends HttpClient {
     /** Workers of other machines come and go, each with an address of its own. */
     private static final Duration DESTINATION_IDLE = Duration.ofMinutes(10);
 
+    /** Of what is passed on of a head, as HTTP/1.1 writes it. */
     static final int HEAD_LIMIT = 256 * 1024;
+    /** Some pieces of code take time by the square of it. */
+    static final int MAX_FIELDS = 1_000;
+    /** Of a head as it comes: with what is not passed on and, in HTTP/2, with 32 bytes more for each field. */
+    static final int RAW_HEAD_LIMIT = 2 * 1024 * 1024;
 
     /** More than the ports that one machine can use towards one server. */
     static final int NO_CAP = 65_536;
@@ -54,8 +59,8 @@ final class UpstreamClient extends HttpClient {
         setStrictEventOrdering(false);
         setRequestBufferSize(REQUEST_BUFFER);
         setResponseBufferSize(RESPONSE_BUFFER);
-        setMaxRequestHeadersSize(HEAD_LIMIT);
-        setMaxResponseHeadersSize(HEAD_LIMIT);
+        setMaxRequestHeadersSize(RAW_HEAD_LIMIT);
+        setMaxResponseHeadersSize(RAW_HEAD_LIMIT);
     }
 
     @Override

@@ -21,7 +21,7 @@ final class RawClient implements AutoCloseable {
 
     RawClient(int port) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        socket.setSoTimeout(10_000);
+        socket.setSoTimeout(30_000);
         socket.setTcpNoDelay(true);
         in = new BufferedInputStream(socket.getInputStream(), 65536);
         out = socket.getOutputStream();

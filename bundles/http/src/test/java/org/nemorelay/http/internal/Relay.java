@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.eclipse.jetty.server.Handler;
@@ -24,6 +25,7 @@ final class Relay implements AutoCloseable {
     final HttpEngine engine;
     private final boolean own;
     private final HttpListener listener;
+    final AtomicInteger begun = new AtomicInteger();
     final List<Outcome> outcomes = new CopyOnWriteArrayList<>();
 
     Relay(String origin, WireProtocol protocol, UnaryOperator<Destination> options) {
@@ -46,6 +48,7 @@ final class Relay implements AutoCloseable {
         listener = engine.listen("127.0.0.1", 0, server -> new Handler.Abstract.NonBlocking() {
             @Override
             public boolean handle(Request request, Response response, Callback callback) {
+                begun.incrementAndGet();
                 engine.forwarder()
                         .forward(
                                 request,

@@ -24,7 +24,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     /** How long events gather once there is one, unless somebody waits: to wake for each costs more than most of them. */
     private static final long GATHER_MILLIS = 5;
 
-    /** How long after a failure it is looked for its end, for the first time and at last: a flush may take seconds. */
+    /** How long after a failure it is looked for its end: at least, and at most. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long LOOK_MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -272,8 +272,12 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     }
 
     private void flush(EventSubscriber subscriber) throws InterruptedException {
+        long begun = System.nanoTime();
         if (!attempt("flush", subscriber::flush)) {
-            pauseNanos = Math.min(2 * pauseNanos, LOOK_MAX_NANOS);
+            // A flush that waits for a server that is gone must not take the place of the events.
+            long now = System.nanoTime();
+            pauseNanos = Math.clamp(10 * (now - begun), LOOK_NANOS, LOOK_MAX_NANOS);
+            lookNanos = now + pauseNanos;
         } else if (looking()) {
             trouble = "";
             log.log(

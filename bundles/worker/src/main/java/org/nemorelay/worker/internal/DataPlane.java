@@ -20,6 +20,7 @@ import org.nemorelay.http.FailureAnswer;
 import org.nemorelay.http.Forwarder;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
+import org.nemorelay.http.Outcome;
 import org.nemorelay.http.Upstreams;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.json.Json;
@@ -53,11 +54,11 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     private static final HttpField PASS_THROUGH = new HttpField(Headers.WORKER_ROUTE_FAILURE, "pass-through");
     private static final HeaderEdit UNCACHED = headers -> headers.put(NO_STORE);
     /** Every failure of a provider is a 502 here; the daemon has a deadline of its own. */
-    private static final FailureAnswer BAD_GATEWAY =
-            (failure, response, callback) -> Answers.gatewayError(response, callback, 502, failure.reason());
+    private static final FailureAnswer BAD_GATEWAY = (failure, response, callback) ->
+            Answers.gatewayError(response, callback, status(failure), failure.reason());
 
-    private static final FailureAnswer BAD_GATEWAY_UNCACHED =
-            (failure, response, callback) -> Answers.gatewayError(response, callback, 502, failure.reason(), NO_STORE);
+    private static final FailureAnswer BAD_GATEWAY_UNCACHED = (failure, response, callback) ->
+            Answers.gatewayError(response, callback, status(failure), failure.reason(), NO_STORE);
 
     private final Admission admission;
     private final Forwarder forwarder;
@@ -187,6 +188,10 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 destination,
                 listener,
                 route.catalog() ? BAD_GATEWAY_UNCACHED : BAD_GATEWAY);
+    }
+
+    private static int status(Outcome.BeforeHead failure) {
+        return failure instanceof Outcome.Unsendable ? FailureAnswer.status(failure) : 502;
     }
 
     private PluginExchange.Record recorded(String path) {

@@ -62,6 +62,7 @@ final class UpstreamFailureLog {
             case Outcome.HeadTimeout _ -> "response_timeout";
             case Outcome.BodyBroken _ -> "body_error";
             case Outcome.UploadAborted _ -> "upload_aborted";
+            case Outcome.Unsendable _ -> "request_unsendable";
         };
     }
 }

@@ -29,6 +29,7 @@ class CancellationTest {
     private static void cancelled(Version version, Route route, Line line, Beginning beginning, int read)
             throws Exception {
         long recorded = cancelled(line);
+        long logged = logged(line, route);
         CompletableFuture<Void> begun = new CompletableFuture<>();
         CompletableFuture<Long> closed = new CompletableFuture<>();
         line.provider().script(route.at("/v1/messages"), (MockProvider.Received head, MockProvider.Connection it) -> {
@@ -50,12 +51,24 @@ class CancellationTest {
         Duration delay = Duration.ofNanos(closed.get(10, TimeUnit.SECONDS) - left);
         assertTrue(delay.toMillis() < 1_000, delay.toString());
         line.awaitNothingInFlight();
+        Await.until(
+                "the daemon's log has one line of it", Duration.ofSeconds(10), () -> logged(line, route) == logged + 1);
         if (route == Route.WORKER) {
             Await.until(
                     "one more exchange is recorded as cancelled by its client",
                     Duration.ofSeconds(10),
                     () -> cancelled(line) == recorded + 1);
         }
+    }
+
+    private static long logged(Line line, Route route) {
+        String mode = route == Route.WORKER ? "route_mode=worker" : "route_mode=pass_through";
+        return line.relay
+                .process()
+                .stderr()
+                .lines()
+                .filter(text -> text.contains("event=public_request_cancelled") && text.contains(mode))
+                .count();
     }
 
     private static long cancelled(Line line) {

@@ -20,12 +20,19 @@ class ProviderSendsNonsenseTest {
             "\u0000\u0001garbage\r\n\r\n",
             "HTTP/1.1 200 OK\r\ncontent-ty",
             "HTTP/1.1 2x0 OK\r\n\r\n",
+            "HTTP/1.1 0 OK\r\ncontent-length: 2\r\n\r\nok",
+            "HTTP/1.1 99 OK\r\ncontent-length: 2\r\n\r\nok",
+            "HTTP/1.1 1000 OK\r\ncontent-length: 2\r\n\r\nok",
+            "HTTP/1.1 103 Early\r\nx",
+            "HTTP/1.1 103 Early\r\nx y: 1\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\n" + "a: b\r\n".repeat(2_000) + "content-length: 2\r\n\r\nok",
             "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\nok",
             "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nok",
             "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nx: a\u0000b\r\ncontent-length: 2\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nx: " + "a".repeat(300_000) + "\r\ncontent-length: 2\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nconnection: a b\r\ncontent-length: 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nx: " + "a".repeat(262_130) + "\r\ncontent-length: 2\r\n\r\nok",
             "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
 
     @ParameterizedTest
