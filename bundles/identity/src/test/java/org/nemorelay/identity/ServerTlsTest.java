@@ -12,7 +12,9 @@ import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,8 +87,11 @@ class ServerTlsTest {
 
     @Test
     void aWorkersRootVouchesForItsHostAlone() throws Exception {
+        Set<String> roots = new HashSet<>();
         for (String host : List.of("192.0.2.7", "worker.example")) {
             ServerTls.OfWorker made = ServerTls.ofWorker(host);
+            assertTrue(roots.add(made.rootCertificate()), "each worker has its own");
+            assertTrue(roots.add(ServerTls.ofWorker(host).rootCertificate()), "so has the next one of the same host");
             X509Certificate leaf = (X509Certificate) made.listener().keyStore().getCertificate("listener");
             X509Certificate root = (X509Certificate) CertificateFactory.getInstance("X.509")
                     .generateCertificate(

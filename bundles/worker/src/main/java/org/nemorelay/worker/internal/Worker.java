@@ -21,8 +21,8 @@ import org.nemorelay.telemetry.ProcessControl;
 
 /**
  * A worker's life in one thread (relay-daemon 7): register, wait for the plugins, publish, serve, then drain. Everything
- * that happens to it comes through one queue, so that whichever ending is first decides. Its last act is to close the
- * control connection: the daemon starts no successor before.
+ * that happens to it comes through one queue, so that whichever ending is first decides. The control connection of a worker
+ * that has served ends with the process, after its plugins have: the daemon starts no successor before.
  */
 final class Worker implements Runnable {
     static final String TARGET = "nemo_relay.daemon.worker";
@@ -124,12 +124,10 @@ final class Worker implements Runnable {
         living = Optional.of(Thread.currentThread());
         try (HttpListener listener = surroundings.listen()) {
             endpoint = surroundings.endpoint(listener.port());
-            try {
-                live(listener);
-            } finally {
-                link.ifPresent(Daemon.Link::close);
-            }
+            live(listener);
         } catch (RelayException e) {
+            // It has not served: the daemon may forget this start at once.
+            link.ifPresent(Daemon.Link::close);
             if (endingAsked()) {
                 stopped(Ending.SIGNAL.word, Optional.empty());
                 process.exit(0);
@@ -164,7 +162,6 @@ final class Worker implements Runnable {
         Ending ending = serve();
         listener.close(Duration.ZERO);
         surroundings.closeObservation(OBSERVERS_MS);
-        link.ifPresent(Daemon.Link::close);
         stopped(ending.word, Optional.empty());
         process.exit(0);
     }

@@ -93,7 +93,6 @@ final class WorkerLifeTest {
                         "process ready",
                         "listener closed",
                         "observation closed",
-                        "link 1 closed",
                         "exit 0"),
                 acts.stream().distinct().toList());
         assertEquals(

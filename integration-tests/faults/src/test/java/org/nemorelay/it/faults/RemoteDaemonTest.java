@@ -27,6 +27,7 @@ class RemoteDaemonTest {
     private static final int DAEMON = 1;
     private static final int CLIENT = 2;
     private static final int PROVIDER = 3;
+    private static final String WORKER_PORT = "47700";
     private static final Duration LIMIT = Duration.ofSeconds(90);
     private static final String ADDRESS = "https://" + Hosts.address(DAEMON) + ":47632";
 
@@ -102,6 +103,7 @@ class RemoteDaemonTest {
                                         "--daemon-address",
                                         ADDRESS)
                                 .env("SSL_CERT_FILE", certificates.authority().toString())
+                                .env("NEMO_RELAY_WORKER_PORT", WORKER_PORT)
                                 .env("NEMO_RELAY_LOG", "info"))));
         String answer = harness.stdoutLine(1, LIMIT);
         assertTrue(answer.contains("nemo-relay"), () -> answer + harness.transcript() + daemon.transcript());
@@ -109,7 +111,7 @@ class RemoteDaemonTest {
                 () -> "a worker\n" + daemon.transcript() + harness.transcript(),
                 Duration.ofSeconds(200),
                 () -> count("event=worker_added") > served);
-        await("endpoint=https://" + Hosts.address(CLIENT) + ":");
+        await("endpoint=https://" + Hosts.address(CLIENT) + ":" + WORKER_PORT + " ");
     }
 
     @ParameterizedTest

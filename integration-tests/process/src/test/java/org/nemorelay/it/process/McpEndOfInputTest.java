@@ -2,6 +2,7 @@ package org.nemorelay.it.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,9 +10,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 
@@ -83,6 +87,38 @@ class McpEndOfInputTest {
             Await.until("the client has ended", A_SECOND, () -> !runs(mcp));
             untouched(relay);
             bench.awaitNoWorkerProcess();
+        }
+    }
+
+    /**
+     * Claude Code kills 500 ms after its SIGINT, Pi 2.5 s after the end of input; Codex kills too soon for anything to be
+     * done. On a busy machine it may take more than one session to see it.
+     */
+    @ParameterizedTest
+    @CsvSource({"INT, 500", "EOF, 2500"})
+    void theReferenceIsGivenBackBeforeTheHarnessKills(String end, long killedAfterMs) {
+        assumeFalse(
+                end.equals("INT") && ProcessTable.ignoresInterrupts(),
+                "these tests were started with SIGINT ignored, which a process inherits");
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon()) {
+            Await.until(() -> "given back\n" + relay.process().transcript(), Duration.ofSeconds(90), () -> {
+                try (McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+                    if (end.equals("INT")) {
+                        mcp.process().signal("INT");
+                    } else {
+                        mcp.process().closeInput();
+                    }
+                    // The pause is the harness's own.
+                    Thread.sleep(killedAfterMs);
+                    mcp.process().signal("KILL");
+                    mcp.process().awaitExit(Duration.ofSeconds(20));
+                }
+                return relay.process()
+                        .stderr()
+                        .lines()
+                        .anyMatch(line -> line.contains("event=mcp_removed") && line.contains("reason=released"));
+            });
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
@@ -45,15 +46,17 @@ class NothingIsLeftTest {
     @ParameterizedTest
     @ValueSource(strings = {"session ends", "session is killed", "daemon is killed"})
     void aWorkerThatHangsInItsStartEndsWithWhatItBelongsTo(String what) {
-        try (OneUser bench = new OneUser(folder, "[[components]]\nkind = \"hangs\"\n")) {
+        Path begun = folder.resolve("begun");
+        String component = "[[components]]\nkind = \"hangs\"\n[components.config]\nbegun = \"" + begun + "\"\n";
+        try (OneUser bench = new OneUser(folder, component)) {
             new PluginJar("hangs", Hanging.class, HookPolicy.class)
                     .deploy(bench.executable.resolve("../../etc/plugins").normalize());
             try (Relay relay = bench.daemon();
                     McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
                 Await.until(
-                        () -> "a worker is staged\n" + relay.process().transcript(),
+                        () -> "a worker is staged and hangs\n" + relay.process().transcript(),
                         LIMIT,
-                        () -> relay.process().stderr().contains("event=worker_staged"));
+                        () -> relay.process().stderr().contains("event=worker_staged") && Files.exists(begun));
                 switch (what) {
                     case "session ends" -> assertEquals(0, mcp.end());
                     case "session is killed" -> mcp.process().signal("KILL");
@@ -215,7 +218,8 @@ class NothingIsLeftTest {
 
     /** Never starts and heeds no interrupt. */
     public static final class Hanging implements HookPolicy {
-        public Hanging() {
+        public Hanging(Map<String, Object> properties) throws IOException {
+            Files.createFile(Path.of(properties.get("begun").toString()));
             while (true) {
                 LockSupport.parkNanos(1_000_000_000);
                 Thread.interrupted();
