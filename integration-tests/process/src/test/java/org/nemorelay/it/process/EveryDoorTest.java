@@ -65,16 +65,20 @@ class EveryDoorTest {
             Proc.Result result = spec.run(new byte[0], LIMIT);
             assertEquals(1, result.exit(), line + ": " + result.stderr());
             assertEquals("", result.stdout(), line);
-            List<String> said = result.stderr()
-                    .lines()
-                    .filter(one -> !one.matches("\\d{4}-.* (ERROR|INFO) root=.*"))
-                    .toList();
+            List<String> said = beside(result.stderr());
             assertEquals(1, said.size(), line + ": " + result.stderr());
             clean(line, result.stderr());
             for (String word : words) {
                 assertTrue(said.getFirst().contains(word), line + ": '" + word + "' is not in: " + said);
             }
         };
+    }
+
+    /** What was said beside the lines of the log. */
+    private static List<String> beside(String stderr) {
+        return stderr.lines()
+                .filter(line -> !line.matches("\\d{4}-.* (ERROR|INFO) root=.*"))
+                .toList();
     }
 
     private static void clean(String line, String text) {
@@ -102,7 +106,7 @@ class EveryDoorTest {
                 .start()) {
             assertEquals(1, mcp.awaitExit(LIMIT), mcp.stderr());
             assertTrue(mcp.stderr().contains(remedy), mcp.stderr());
-            assertEquals(1, mcp.stderr().lines().count(), mcp.stderr());
+            assertEquals(1, beside(mcp.stderr()).size(), mcp.stderr());
             clean("daemon mcp", mcp.stderr());
         }
     }
