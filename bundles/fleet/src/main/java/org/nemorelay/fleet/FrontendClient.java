@@ -13,7 +13,6 @@ import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.seams.Context;
-import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.UnreachableException;
 
 /** Plain requests to a frontend's HTTP API. Stateless; safe for any thread. */
@@ -51,7 +50,6 @@ public final class FrontendClient {
         HttpURLConnection connection = null;
         try {
             connection = (HttpURLConnection) URI.create(base + path).toURL().openConnection(Proxy.NO_PROXY);
-            HttpURLConnection open = connection;
             connection.setConnectTimeout(CONNECT_MS);
             connection.setReadTimeout((int) context.remainingWithin(limit).toMillis() + 1);
             connection.setRequestMethod("POST");
@@ -60,15 +58,16 @@ public final class FrontendClient {
             if (!bearer.isEmpty()) {
                 connection.setRequestProperty("Authorization", "Bearer " + bearer);
             }
-            try (Registration _ = context.onCancel(open::disconnect)) {
-                try (OutputStream out = connection.getOutputStream()) {
+            HttpURLConnection open = connection;
+            return HttpCancellation.<Answer, RuntimeException>run(context, open, () -> {
+                try (OutputStream out = open.getOutputStream()) {
                     out.write(Json.write(body).getBytes(StandardCharsets.UTF_8));
                 }
-                int status = connection.getResponseCode();
-                try (InputStream in = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+                int status = open.getResponseCode();
+                try (InputStream in = status < 400 ? open.getInputStream() : open.getErrorStream()) {
                     return new Answer(status, object(in == null ? new byte[0] : in.readNBytes(MAX_ANSWER)));
                 }
-            }
+            });
         } catch (IOException | IllegalArgumentException e) {
             context.check("POST " + path);
             if (connection != null) {

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.agents.internal.mcp.McpSessions;
 import org.nemorelay.json.Json;
@@ -46,15 +47,20 @@ class AgentCallsTest {
         return calls().executeTool(Context.background(), request(tool, Map.of(), FakeMcp.stdio(script)));
     }
 
+    /** Servers of the test before may still be ending. */
+    @BeforeEach
+    void alone() {
+        Await.until("no process is left", () -> children() == 0);
+    }
+
     private static long children() {
         return ProcessHandle.current().children().count();
     }
 
     @Test
     void aToolIsRunAndItsTextsAreTheResult() {
-        long before = children();
         assertEquals(new McpToolResponse("sum\n3", ""), run("add", FakeMcp.SCRIPT));
-        Await.until("its server has ended", () -> children() == before);
+        Await.until("its server has ended", () -> children() == 0);
     }
 
     @Test
@@ -95,7 +101,6 @@ class AgentCallsTest {
 
     @Test
     void theDeadlineOfACallHolds() {
-        long before = children();
         try {
             calls().executeTool(
                             Context.background().withTimeout(Duration.ofMillis(300)),
@@ -104,14 +109,13 @@ class AgentCallsTest {
         } catch (TimedOutException e) {
             assertTrue(e.getMessage().contains("initialize at MCP server calc"), e.getMessage());
         }
-        Await.until("its server has ended", () -> children() == before);
+        Await.until("its server has ended", () -> children() == 0);
     }
 
     @Test
     void aStoppedModelsSessionsEnd() throws InterruptedException {
         AgentCalls calls = calls();
         List<McpToolResponse> answers = new CopyOnWriteArrayList<>();
-        long before = children();
         Thread call = Thread.ofVirtual()
                 .start(() -> answers.add(calls.executeTool(
                         Context.background(),
@@ -121,7 +125,7 @@ class AgentCallsTest {
                                 FakeMcp.stdio(FakeMcp.SCRIPT.replace(
                                         "result='{\"content\":[{\"type\":\"text\",\"text\":\"sum\"}",
                                         "exec sleep 100; : '"))))));
-        Await.until("it runs", () -> children() > before);
+        Await.until("it runs", () -> children() > 0);
         calls.backendStopped("another");
         assertTrue(call.isAlive());
         Await.until("it is stopped", () -> {
@@ -260,7 +264,7 @@ class AgentCallsTest {
             });
             Await.latch(asked);
             context.cancel();
-            call.join();
+            Await.until("it is left", () -> !call.isAlive());
         }
         assertEquals(
                 List.of("CancelledException"),

@@ -11,11 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.nemorelay.fleet.HttpCancellation;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.seams.Context;
-import org.nemorelay.seams.Registration;
 
 /** MCP over streamable HTTP: one POST for each message, answered with JSON or as an event of a stream. */
 final class HttpLink implements McpLink {
@@ -57,7 +57,7 @@ final class HttpLink implements McpLink {
             connection.setRequestProperty("Content-Type", "application/json");
             connection.setRequestProperty("Accept", "application/json, text/event-stream");
             headers(connection);
-            try (Registration _ = context.onCancel(connection::disconnect)) {
+            return HttpCancellation.<R, McpException>run(context, connection, () -> {
                 try (OutputStream out = connection.getOutputStream()) {
                     out.write(message.getBytes(StandardCharsets.UTF_8));
                 }
@@ -70,7 +70,7 @@ final class HttpLink implements McpLink {
                 String given = connection.getHeaderField(SESSION);
                 session = given == null ? session : given;
                 return exchange.with(connection);
-            }
+            });
         } catch (IOException | IllegalArgumentException e) {
             context.check(what);
             lost = true;

@@ -11,6 +11,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -18,8 +19,10 @@ import java.util.concurrent.TimeoutException;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Registration;
+import org.nemorelay.seams.TimedOutException;
 
 /** MCP over the standard streams of a process, one message a line. The process ends with the link. */
 final class StdioLink implements McpLink {
@@ -112,7 +115,8 @@ final class StdioLink implements McpLink {
     }
 
     private void end() {
-        process.destroy();
+        // Not Process.destroy, which would also close the stream of its last words.
+        process.toHandle().destroy();
         List<CompletableFuture<JsonObject>> open;
         synchronized (this) {
             ended = true;
@@ -165,9 +169,10 @@ final class StdioLink implements McpLink {
                     ? answer.get(Math.max(0, context.remaining().get().toMillis()), TimeUnit.MILLISECONDS)
                     : answer.get();
             return Rpc.result(server, method, message);
-        } catch (TimeoutException | java.util.concurrent.CancellationException e) {
-            context.check(what);
-            throw new McpException(what + ": no answer in time");
+        } catch (TimeoutException e) {
+            throw new TimedOutException(what + ": no answer in time");
+        } catch (CancellationException e) {
+            throw new CancelledException(what + ": cancelled by the caller");
         } catch (IOException | ExecutionException e) {
             throw broken();
         } catch (InterruptedException e) {
