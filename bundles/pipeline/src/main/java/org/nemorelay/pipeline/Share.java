@@ -6,24 +6,30 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.nemorelay.telemetry.EventLog;
 
 /** One service's share of {@link StageThreads}: how many of its calls may run and wait. Safe for any thread. */
 public final class Share {
-    private static final int MAX_RUNNING = 8;
+    /** How many threads the calls of one service may occupy. */
+    public static final int MAX_RUNNING = 8;
+
     private static final int MAX_WAITING = 256;
 
     private final StageThreads threads;
     private final String plugin;
+    private final IntConsumer abandoned;
 
     // Guarded by this.
     private final Deque<Runnable> waiting = new ArrayDeque<>();
     private int running;
+    private int stuck;
     private boolean closed;
 
-    Share(StageThreads threads, String plugin) {
+    Share(StageThreads threads, String plugin, IntConsumer abandoned) {
         this.threads = threads;
         this.plugin = plugin;
+        this.abandoned = abandoned;
     }
 
     /** What a call does. */
@@ -136,6 +142,12 @@ public final class Share {
         }
     }
 
+    /** A thread stays with a call that was given up, or has come back from one. */
+    private synchronized void stuck(int more) {
+        stuck += more;
+        abandoned.accept(stuck);
+    }
+
     private void release() {
         Runnable next;
         synchronized (this) {
@@ -177,6 +189,7 @@ public final class Share {
         private long left;
         private int suspended;
         private boolean ended;
+        private boolean abandonedIt;
 
         Call(long nanos, Body<R> body, Then<R> then) {
             this.nanos = nanos;
@@ -213,12 +226,17 @@ public final class Share {
             } catch (Exception | LinkageError | AssertionError | StackOverflowError | OutOfMemoryError e) {
                 thrown = e;
             }
+            boolean given;
             synchronized (this) {
                 thread = null;
+                given = abandonedIt;
                 if (ended) {
                     // Nobody listens any more: what it was interrupted for is over too.
                     Thread.interrupted();
                 }
+            }
+            if (given) {
+                stuck(-1);
             }
             if (thrown instanceof InterruptedException) {
                 Thread.interrupted();
@@ -270,7 +288,9 @@ public final class Share {
                 }
                 ended = true;
                 if (thread != null) {
+                    abandonedIt = true;
                     thread.interrupt();
+                    stuck(1);
                 }
             }
             threads.over(this);

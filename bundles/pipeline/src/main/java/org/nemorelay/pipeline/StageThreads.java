@@ -7,6 +7,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.nemorelay.telemetry.EventLog;
 
@@ -40,7 +41,17 @@ public final class StageThreads implements AutoCloseable {
 
     /** The share of one service, which logs know by the plugin's name. */
     public Share share(String plugin) {
-        return new Share(this, plugin);
+        return share(plugin, stuck -> {});
+    }
+
+    /**
+     * The same.
+     *
+     * @param abandoned told, on any thread and without waiting, how many threads stay with calls that were given up, whenever
+     *     that has changed
+     */
+    public Share share(String plugin, IntConsumer abandoned) {
+        return new Share(this, plugin, abandoned);
     }
 
     /** Lets every thread end that has run a plugin's code, when that is done: nothing that it left in a thread stays. */

@@ -1,8 +1,10 @@
 package org.nemorelay.pluginhost.internal;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -12,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.BundleFolders.Entry;
 import org.nemorelay.config.BundleFolders.Stat;
@@ -49,17 +54,16 @@ final class Deployment {
     private static final long LOOK_MILLIS = 1_000;
     private static final long LOOK_AGAIN_MILLIS = 25;
 
-    private static final long NAME_SLOW_NANOS = TimeUnit.SECONDS.toNanos(60);
-
     /** How long a worker's start waits for plugins that it can do without. */
     private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /** How long plugins may take.
      * @param changeMillis to start, when they are installed or changed while requests run
      * @param stopMillis to stop
+     * @param slowMillis after which one that a worker's start waits for is named, again and again
      * @param settledMillis that nothing may have changed before a change counts: copies come in pieces, and changes together */
-    record Limits(long changeMillis, long stopMillis, long settledMillis) {
-        static final Limits DEFAULT = new Limits(30_000, 15_000, 600);
+    record Limits(long changeMillis, long stopMillis, long slowMillis, long settledMillis) {
+        static final Limits DEFAULT = new Limits(30_000, 15_000, 60_000, 600);
     }
 
     private static final int MAX_REGISTERED = 1_000;
@@ -68,6 +72,7 @@ final class Deployment {
     private final BundleFolders files;
     private final ConfigurationAdmin admin;
     private final ComponentStates components;
+    private final StuckCalls stuck;
     private final Predicate<Bundle> serves;
     private final BiFunction<Bundle, String, String> failing;
     private final Function<Set<Bundle>, CompletableFuture<Void>> show;
@@ -93,6 +98,11 @@ final class Deployment {
     /** Those that took too long to start. */
     private final List<Generation> abandoned = new ArrayList<>();
 
+    private final Remains remains = new Remains();
+
+    /** Guarded by itself. */
+    private final Queue<Gone> gone = new ArrayDeque<>();
+
     private final Map<Path, String> blocked = new TreeMap<>();
     private Map<String, String> troubles = Map.of();
     private Map<String, String> ended = Map.of();
@@ -107,6 +117,9 @@ final class Deployment {
     /** A plugin that the worker's start did not wait for. */
     private record Late(Planned planned) {}
 
+    /** A plugin that has come to its end, and what is left of it. */
+    private record Gone(Generation generation, WeakReference<ClassLoader> loader) {}
+
     /** Why a component does not run as the plan wants it. */
     private record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
 
@@ -118,6 +131,7 @@ final class Deployment {
             BundleFolders files,
             ConfigurationAdmin admin,
             ComponentStates components,
+            StuckCalls stuck,
             Predicate<Bundle> serves,
             BiFunction<Bundle, String, String> failing,
             Function<Set<Bundle>, CompletableFuture<Void>> show,
@@ -128,6 +142,7 @@ final class Deployment {
         this.files = files;
         this.admin = admin;
         this.components = components;
+        this.stuck = stuck;
         this.serves = serves;
         this.failing = failing;
         this.show = show;
@@ -277,6 +292,7 @@ final class Deployment {
             if (await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS)) {
                 lookAtRunning();
             }
+            lookAtRemains();
             if (waiting) {
                 settleLate();
             }
@@ -372,7 +388,37 @@ final class Deployment {
     }
 
     private void remove(Generation generation) {
-        generation.retire(limits.stopMillis()).thenAccept(end -> ended(generation, end));
+        Optional<WeakReference<ClassLoader>> loader = generation.loader();
+        generation.retire(limits.stopMillis()).thenAccept(end -> {
+            ended(generation, end);
+            if (end instanceof Generation.End.Gone(List<String> threads) && threads.isEmpty()) {
+                loader.ifPresent(known -> {
+                    synchronized (gone) {
+                        gone.add(new Gone(generation, known));
+                    }
+                });
+            }
+        });
+    }
+
+    /** What is kept in memory of plugins that are gone. */
+    private void lookAtRemains() {
+        synchronized (gone) {
+            for (Gone one = gone.poll(); one != null; one = gone.poll()) {
+                remains.add(one.generation(), one.loader());
+            }
+        }
+        for (Generation generation : remains.kept()) {
+            left(
+                    generation,
+                    described(generation) + " is removed, but something keeps its classes in memory, such as a shutdown"
+                            + " hook, an MBean, a log handler or a thread-local of a thread that is not its own; give that"
+                            + " back in the plugin's deactivation");
+        }
+    }
+
+    private static String described(Generation generation) {
+        return "plugin " + names(generation) + " " + generation.version() + " of " + generation.file();
     }
 
     /** A file that nobody has asked for by name may be broken; a planned kind that it should provide is then missing. */
@@ -631,7 +677,7 @@ final class Deployment {
                                         one -> Deployment.required(one.component(), Optional.of(one.generation())))) {
                     break;
                 }
-                if (now - named >= NAME_SLOW_NANOS) {
+                if (now - named >= TimeUnit.MILLISECONDS.toNanos(limits.slowMillis())) {
                     named = now;
                     undecided.forEach(one -> nameSlow(one, TimeUnit.NANOSECONDS.toSeconds(now - begun)));
                 }
@@ -773,7 +819,7 @@ final class Deployment {
     }
 
     private void ended(Generation generation, Generation.End end) {
-        String plugin = "plugin " + names(generation) + " " + generation.version() + " of " + generation.file();
+        String plugin = described(generation);
         switch (end) {
             case Generation.End.Gone(List<String> threads) -> {
                 if (!threads.isEmpty()) {
@@ -832,7 +878,7 @@ final class Deployment {
         for (Late one : List.copyOf(late)) {
             Planned planned = one.planned();
             Optional<Optional<String>> failure = outcome(planned, inForce);
-            boolean given = System.nanoTime() - planned.begun() >= NAME_SLOW_NANOS;
+            boolean given = System.nanoTime() - planned.begun() >= TimeUnit.MILLISECONDS.toNanos(limits.slowMillis());
             if (failure.isEmpty() && !given) {
                 continue;
             }
@@ -1024,8 +1070,14 @@ final class Deployment {
         }
         String failure = failing.apply(generation.bundle(), kind);
         return failure.isEmpty()
-                ? status(kind, generation, State.ACTIVE, troubles.getOrDefault(kind, ""))
+                ? status(kind, generation, State.ACTIVE, remarks(kind))
                 : status(kind, generation, State.FAILING, failure);
+    }
+
+    /** What there is to say about a plugin that serves. */
+    private String remarks(String kind) {
+        return Stream.concat(Optional.ofNullable(troubles.get(kind)).stream(), stuck.line(kind).stream())
+                .collect(Collectors.joining("; "));
     }
 
     private static PluginStatus status(String kind, Generation generation, State state, String reason) {

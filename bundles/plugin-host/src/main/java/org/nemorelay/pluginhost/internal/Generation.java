@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -111,6 +112,14 @@ final class Generation {
 
     Optional<Kind> kind(String name) {
         return kinds.stream().filter(kind -> kind.name().equals(name)).findFirst();
+    }
+
+    /** Of the classes that have run; empty where none has. */
+    Optional<WeakReference<ClassLoader>> loader() {
+        return Optional.ofNullable(bundle.adapt(BundleWiring.class))
+                .filter(wiring -> starter.isPresent())
+                .map(BundleWiring::getClassLoader)
+                .map(WeakReference::new);
     }
 
     /** The planned kinds with their configurations; empty before the start. */

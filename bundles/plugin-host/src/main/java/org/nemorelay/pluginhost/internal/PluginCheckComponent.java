@@ -37,6 +37,7 @@ public final class PluginCheckComponent implements PluginCheck {
                         options.systemFolder().resolve("plugins")),
                 configurations,
                 new ComponentStates(runtime),
+                new StuckCalls(() -> {}),
                 bundle -> false,
                 (bundle, kind) -> "",
                 bundles -> CompletableFuture.completedFuture(null),

@@ -78,6 +78,7 @@ public final class PluginHostComponent implements PluginHost {
             Deployment.Limits limits) {
         this.context = context;
         this.log = log;
+        StuckCalls stuck = new StuckCalls(this::troubleChanged);
         this.sinks = new PluginServices<>(
                 context,
                 log,
@@ -89,9 +90,9 @@ public final class PluginHostComponent implements PluginHost {
                 context,
                 log,
                 HookPolicy.class,
-                (name, activation, started) -> new PolicyThreads(name, log, activation, started),
+                (name, activation, started) -> new PolicyThreads(name, log, activation, started, stuck.of(name)),
                 this::servicesChanged);
-        this.stages = new StageServices(context, log, this::servicesChanged);
+        this.stages = new StageServices(context, log, this::servicesChanged, stuck);
         this.deployment = new Deployment(
                 context,
                 new BundleFolders(
@@ -100,6 +101,7 @@ public final class PluginHostComponent implements PluginHost {
                         options.systemFolder().resolve("plugins")),
                 configurations,
                 new ComponentStates(runtime),
+                stuck,
                 bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),
                 sinks::trouble,
                 this::show,

@@ -5,13 +5,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
@@ -35,6 +35,10 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
     private final EventLog log;
     private final ThreadPoolExecutor threads;
     private final AtomicInteger started = new AtomicInteger();
+    private final IntConsumer abandoned;
+
+    /** Calls that were given up and have not come back. */
+    private int stuck;
 
     /** What the service is called by; set before anybody is given this gate. */
     private record Active(HookPolicy policy, int priority) {}
@@ -47,11 +51,17 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
      * @param name the plugin's kind
      * @param activation gets the service, which may construct it and take any time; empty when there is none
      * @param told given this gate on that thread when activation found a policy, else nothing
+     * @param abandoned told how many threads stay with calls that were given up, whenever that has changed
      */
     PolicyThreads(
-            String name, EventLog log, Supplier<Optional<HookPolicy>> activation, Consumer<Optional<PolicyGate>> told) {
+            String name,
+            EventLog log,
+            Supplier<Optional<HookPolicy>> activation,
+            Consumer<Optional<PolicyGate>> told,
+            IntConsumer abandoned) {
         this.name = name;
         this.log = log;
+        this.abandoned = abandoned;
         this.threads = new ThreadPoolExecutor(
                 MAX_THREADS,
                 MAX_THREADS,
@@ -84,7 +94,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
         Instant begun = Instant.now();
         HookPolicy policy = active.orElseThrow().policy();
         CompletableFuture<Verdict> verdict = new CompletableFuture<>();
-        FutureTask<Void> work = new FutureTask<>(() -> ask(policy, call, verdict), null);
+        Call work = new Call(() -> ask(policy, call, verdict));
         Verdict late = new Verdict.Failed(
                 denied("did not decide within " + Math.max(1, TimeUnit.MILLISECONDS.toSeconds(millis)) + " s"));
         try {
@@ -97,7 +107,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
         return verdict.thenApply(given -> {
             // By identity: it came from the clock, so this is not the plugin's thread.
             if (given == late) {
-                work.cancel(true);
+                work.giveUp();
                 threads.remove(work);
                 log("plugin_slow", "plugin " + name + " took too long for a decision, the tool call is denied");
             }
@@ -113,6 +123,54 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
         }
         threads.shutdownNow();
         return threads.awaitTermination(millis / 10 + 1, TimeUnit.MILLISECONDS);
+    }
+
+    private synchronized void stuck(int more) {
+        stuck += more;
+        abandoned.accept(stuck);
+    }
+
+    /** One call on a thread, which stays with it until it comes back. */
+    private final class Call implements Runnable {
+        private final Runnable work;
+
+        // Guarded by this.
+        private Optional<Thread> thread = Optional.empty();
+        private boolean over;
+
+        Call(Runnable work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            synchronized (this) {
+                if (over) {
+                    return;
+                }
+                thread = Optional.of(Thread.currentThread());
+            }
+            work.run();
+            synchronized (this) {
+                thread = Optional.empty();
+                if (over) {
+                    // What it was interrupted for is over too.
+                    Thread.interrupted();
+                    stuck(-1);
+                }
+                over = true;
+            }
+        }
+
+        synchronized void giveUp() {
+            if (!over) {
+                over = true;
+                thread.ifPresent(busy -> {
+                    busy.interrupt();
+                    stuck(1);
+                });
+            }
+        }
     }
 
     private void ask(HookPolicy policy, ToolCall call, CompletableFuture<Verdict> verdict) {

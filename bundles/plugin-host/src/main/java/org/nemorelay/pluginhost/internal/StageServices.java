@@ -26,6 +26,7 @@ final class StageServices {
     private final BundleContext context;
     private final EventLog log;
     private final Runnable changed;
+    private final StuckCalls stuck;
     private final StageThreads threads;
     private final List<PluginServices<?, ?>> all = new ArrayList<>();
     private final PluginServices<RequestGuardrail, Stage<RequestGuardrail>> guardrails;
@@ -35,10 +36,11 @@ final class StageServices {
     private final PluginServices<EventMetadataInjector, Stage<EventMetadataInjector>> injectors;
     private final PluginServices<EventSanitizer, Stage<EventSanitizer>> sanitizers;
 
-    StageServices(BundleContext context, EventLog log, Runnable changed) {
+    StageServices(BundleContext context, EventLog log, Runnable changed, StuckCalls stuck) {
         this.context = context;
         this.log = log;
         this.changed = changed;
+        this.stuck = stuck;
         this.threads = new StageThreads(log, System::nanoTime);
         this.guardrails = services(RequestGuardrail.class, RequestGuardrail::priority, RequestGuardrail::needsBody);
         this.intercepts = services(RequestIntercept.class, RequestIntercept::priority, RequestIntercept::needsBody);
@@ -93,7 +95,7 @@ final class StageServices {
             Consumer<Optional<Stage<S>>> started,
             ToIntFunction<S> priority,
             Predicate<S> needsBody) {
-        Share share = threads.share(name);
+        Share share = threads.share(name, stuck.of(name));
         share.run(() -> started.accept(activation.get().map(service -> stage(service, share, priority, needsBody))));
         return millis -> {
             boolean ended = share.close(millis);

@@ -53,6 +53,7 @@ final class HostUnderTest {
     private final Framework framework;
     private final ConfigurationAdmin configurations;
     private PluginHostComponent host;
+    private Deployment.Limits limits = new Deployment.Limits(3_000, 2_000, 60_000, 100);
 
     HostUnderTest(Path folder) throws Exception {
         home = Files.createDirectories(folder.resolve("an installed tree"));
@@ -79,6 +80,12 @@ final class HostUnderTest {
         configurations = context.getService(context.getServiceReference(ConfigurationAdmin.class));
     }
 
+    /** A plugin that a start waits for is named as often. */
+    HostUnderTest slowAfter(long millis) {
+        limits = new Deployment.Limits(limits.changeMillis(), limits.stopMillis(), millis, limits.settledMillis());
+        return this;
+    }
+
     /** Starts the host over what was added and planned so far. */
     PluginHostComponent start() {
         BundleContext context = framework.getBundleContext();
@@ -90,7 +97,7 @@ final class HostUnderTest {
                 runtime,
                 configurations,
                 new MemoryLog(),
-                new Deployment.Limits(3_000, 2_000, 100));
+                limits);
         host.setPlan(plan());
         host.open();
         return host;

@@ -34,7 +34,10 @@ import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
+import org.nemorelay.pluginhost.PolicyGate;
 import org.osgi.framework.Bundle;
+import org.osgi.framework.BundleActivator;
+import org.osgi.framework.BundleContext;
 import org.osgi.framework.wiring.BundleWiring;
 
 class PluginsChangeWhileRunningTest {
@@ -345,6 +348,77 @@ class PluginsChangeWhileRunningTest {
                 + " over; end them in the plugin's deactivation");
     }
 
+    @Test
+    void threadsOfAnActivatorAreNamed() throws Exception {
+        begin();
+        host.jar(
+                "etc/plugins/p.jar",
+                "p",
+                LeavingActivator.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=p;observer=false",
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.osgi.framework",
+                        "Bundle-Activator",
+                        LeavingActivator.class.getName()));
+        host.plan("p", Optional.of(false), Map.of()).replan();
+        host.await(
+                () -> plugins.snapshot().policies().size() == 1,
+                () -> plugins.status().toString());
+        host.noPlan().replan();
+        host.awaitLog("ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
+                + "/etc/plugins/p.jar is removed and has left threads behind, which keep its classes in memory: of the"
+                + " activator; end them in the plugin's deactivation");
+    }
+
+    @Test
+    void aClassLoaderThatIsKeptIsNamed() throws Exception {
+        begin();
+        host.jar("etc/plugins/p.jar", "p", Hooking.class, POLICY);
+        host.plan("p", Optional.of(false), Map.of()).replan();
+        host.await(
+                () -> plugins.snapshot().policies().size() == 1,
+                () -> plugins.status().toString());
+        host.noPlan().replan();
+        String line = "ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
+                + "/etc/plugins/p.jar is removed, but something keeps its classes in memory, such as a shutdown hook, an"
+                + " MBean, a log handler or a thread-local of a thread that is not its own; give that back in the plugin's"
+                + " deactivation";
+        host.await(
+                () -> {
+                    System.gc();
+                    return host.log.contains(line);
+                },
+                () -> line + " not in " + host.log);
+        assertTrue(
+                plugins.status().stream().anyMatch(one -> one.file().endsWith("p.jar") && line.endsWith(one.reason())),
+                plugins.status()::toString);
+    }
+
+    @Test
+    void callsThatDoNotComeBackAreInTheStatusUntilTheyDo() throws Exception {
+        Path release = folder.resolve("release");
+        host.jar("etc/plugins/p.jar", "p", Stuck.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("file", release.toString()));
+        begin();
+        assertEquals(State.ACTIVE, state("p").state());
+        assertEquals("", state("p").reason());
+        PolicyGate gate = plugins.snapshot().policies().getFirst();
+        for (int i = 0; i < 8; i++) {
+            assertTrue(gate.judge(call(), 50).join().denial().isPresent());
+        }
+        host.await(
+                () -> state("p")
+                        .reason()
+                        .equals("8 calls have not come back in time; each keeps a thread, 8 at most per service, and"
+                                + " what needs one more is refused: correct the plugin"),
+                () -> plugins.status().toString());
+        Files.createFile(release);
+        host.await(() -> state("p").reason().isEmpty(), () -> plugins.status().toString());
+        assertEquals(State.ACTIVE, state("p").state());
+    }
+
     private void begin() {
         plugins = host.start();
         assertEquals(Optional.empty(), host.failure());
@@ -470,6 +544,73 @@ class PluginsChangeWhileRunningTest {
             Runtime.getRuntime().removeShutdownHook(hook);
             timer.cancel();
             pool.close();
+        }
+    }
+
+    /** Registers itself as a shutdown hook and stays one; of a group that is not the plugin's, as what a library makes may be. */
+    public static final class Hooking extends Thread implements HookPolicy {
+        public Hooking(Map<String, Object> properties) {
+            super(root(), "hook");
+            Runtime.getRuntime().addShutdownHook(this);
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+
+        private static ThreadGroup root() {
+            ThreadGroup group = Thread.currentThread().getThreadGroup();
+            while (group.getParent() != null) {
+                group = group.getParent();
+            }
+            return group;
+        }
+    }
+
+    /** Comes back from no call, whatever happens, before a file is there. */
+    public static final class Stuck implements HookPolicy {
+        private final Path file;
+
+        public Stuck(Map<String, Object> properties) {
+            file = Path.of(PluginConfig.of(properties).string("file"));
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+            }
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Its activator starts a thread, and nothing ends it. */
+    public static final class LeavingActivator implements HookPolicy, BundleActivator {
+        public LeavingActivator() {}
+
+        public LeavingActivator(Map<String, Object> properties) {}
+
+        @Override
+        public void start(BundleContext context) {
+            Thread thread = new Thread(
+                    () -> {
+                        while (true) {
+                            LockSupport.parkNanos(1_000_000_000);
+                        }
+                    },
+                    "of the activator");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 

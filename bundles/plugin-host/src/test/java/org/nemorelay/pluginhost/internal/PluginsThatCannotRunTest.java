@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -19,9 +21,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.PluginConfigException;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.PluginsAreBroughtUpTest.Appending;
+import org.osgi.framework.BundleActivator;
+import org.osgi.framework.BundleContext;
 
 class PluginsThatCannotRunTest {
     private static final Optional<Boolean> BY_KIND = Optional.empty();
@@ -211,6 +216,52 @@ class PluginsThatCannotRunTest {
                 host.failure());
     }
 
+    @Test
+    void aSlowOneIsNamedAgainAndAgainAndWaitedFor() throws Exception {
+        Path release = folder.resolve("release");
+        host.jar("plugins/x.jar", "x", Waiting.class, Map.of());
+        host.plan("x", REQUIRED, Map.of("file", release.toString()));
+        var plugins = host.slowAfter(100).start();
+        host.await(
+                () -> host.log.stream()
+                                .filter(line ->
+                                        line.matches("WARN plugin_slow: plugin x is not active after \\d+ seconds,"
+                                                + " the worker waits for it"))
+                                .count()
+                        >= 3,
+                () -> "not in " + host.log);
+        assertFalse(plugins.ready().toCompletableFuture().isDone());
+        Files.createFile(release);
+        assertEquals(Optional.empty(), host.failure());
+    }
+
+    @Test
+    void anActivatorThatBlocksIsAbandonedAndNamedWhereItIsOptional() throws Exception {
+        System.clearProperty(BlockingActivator.class.getName());
+        Path jar = host.jar(
+                "plugins/x.jar",
+                "x",
+                BlockingActivator.class,
+                Map.of(
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.osgi.framework",
+                        "Bundle-Activator",
+                        BlockingActivator.class.getName()));
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        host.plan("x", BY_KIND, Map.of())
+                .plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));
+        var plugins = host.slowAfter(5_000).start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals(1, plugins.snapshot().eventSinks().size());
+        host.awaitLog("ERROR plugin_quarantined: plugins.toml:1:1: plugin \"x\" (" + jar + ") is not active after ");
+        String line = host.log.stream()
+                .filter(one -> one.contains("plugin_quarantined"))
+                .findFirst()
+                .orElseThrow();
+        assertTrue(line.endsWith(" s and is abandoned; correct the plugin or remove the component"), line);
+        System.setProperty(BlockingActivator.class.getName(), "over");
+    }
+
     private void logged(String start) {
         assertTrue(host.log.stream().anyMatch(line -> line.startsWith(start)), () -> start + " not in " + host.log);
     }
@@ -220,6 +271,40 @@ class PluginsThatCannotRunTest {
         public Refusing(Map<String, Object> properties) {
             throw new PluginConfigException("bad.0.key", "is bad, write something else");
         }
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Starts when a file is there. */
+    public static final class Waiting implements EventSubscriber {
+        public Waiting(Map<String, Object> properties) {
+            Path file = Path.of(PluginConfig.of(properties).string("file"));
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(10_000_000);
+            }
+        }
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Its activator heeds no interrupt, and ends with the test. */
+    public static final class BlockingActivator implements EventSubscriber, BundleActivator {
+        public BlockingActivator() {}
+
+        public BlockingActivator(Map<String, Object> properties) {}
+
+        @Override
+        public void start(BundleContext context) {
+            while (System.getProperty(BlockingActivator.class.getName()) == null) {
+                LockSupport.parkNanos(10_000_000);
+                Thread.interrupted();
+            }
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
 
         @Override
         public void onEvent(Event event) {}

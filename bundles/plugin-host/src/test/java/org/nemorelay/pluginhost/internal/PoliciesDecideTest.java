@@ -199,7 +199,7 @@ class PoliciesDecideTest {
 
     private PolicyGate gate(String name, HookPolicy policy) throws Exception {
         CompletableFuture<Optional<PolicyGate>> told = new CompletableFuture<>();
-        threads.add(new PolicyThreads(name, new MemoryLog(), () -> Optional.of(policy), told::complete));
+        threads.add(new PolicyThreads(name, new MemoryLog(), () -> Optional.of(policy), told::complete, stuck -> {}));
         return told.get(30, TimeUnit.SECONDS).orElseThrow();
     }
 

@@ -10,9 +10,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,17 +20,18 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.Events;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
-import org.nemorelay.it.PluginJar;
 import org.nemorelay.it.Proc;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.Event;
-import org.nemorelay.plugin.api.EventSanitizer;
 
-/** In a real session, plugins that the administrator deploys after its first request act on its next step. */
+/**
+ * In a real session, plugins that the administrator deploys during its first request act on its next step: two of the SDK's
+ * examples, and {@code pii_redaction}.
+ */
 class DeployedWhileRunningTest {
     private static final Duration RUN = Duration.ofSeconds(90);
-    private static final String TEXT = "MOCK-FINAL-TEXT";
+    private static final String ADDRESS = "jane.doe@example.org";
+    private static final String TEXT = "write to " + ADDRESS;
     private static final String REASON = "commands like ^touch are not allowed here, ask your administrator";
     private static final String COMPONENTS = """
             [[components]]
@@ -46,7 +44,10 @@ class DeployedWhileRunningTest {
             [components.config]
             deny = ["^touch"]
             [[components]]
-            kind = "redacting"
+            kind = "pii_redaction"
+            [components.config.builtin]
+            action = "redact"
+            detector = "email"
             """;
 
     @TempDir
@@ -55,7 +56,7 @@ class DeployedWhileRunningTest {
     @ParameterizedTest
     @EnumSource(names = {"CODEX", "CLAUDE_CODE"})
     void aBlockedToolCallARewrittenHeaderAndARedactedRecord(Harness harness) throws Exception {
-        Path touched = folder.resolve("touched");
+        Path touched = folder.resolve(ADDRESS);
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch deployed = new CountDownLatch(1);
         MockProvider.Responder answer = harness.toolThenText("touch " + touched, TEXT);
@@ -85,15 +86,16 @@ class DeployedWhileRunningTest {
                     requests.getLast().bodyText());
 
             Events.await(bench.events, "turn end", Events.scope(harness.agent + "-turn", "end"));
-            List<JsonObject> starts = Events.in(bench.events).stream()
-                    .filter(Events.scope(harness.api, "start"))
-                    .toList();
-            assertEquals(2, starts.size());
-            assertFalse(
-                    starts.getFirst().object("data").has("redacted"),
-                    starts.getFirst().toString());
-            assertEquals(
-                    Map.of("redacted", true), starts.getLast().object("data").values());
+            assertTrue(requests.getLast().bodyText().contains(ADDRESS), "what is sent stays as it is");
+            List<JsonObject> starts = events(bench, harness, "start");
+            List<JsonObject> ends = events(bench, harness, "end");
+            assertEquals(List.of(2, 2), List.of(starts.size(), ends.size()));
+            assertFalse(text(starts.getFirst()).contains("[REDACTED]"), text(starts.getFirst()));
+            // The answer in which the plugin came, and the request after it.
+            for (JsonObject event : List.of(ends.getFirst(), starts.getLast(), ends.getLast())) {
+                assertTrue(text(event).contains("[REDACTED]"), text(event));
+                assertFalse(text(event).contains(ADDRESS), text(event));
+            }
         }
     }
 
@@ -108,7 +110,6 @@ class DeployedWhileRunningTest {
             Path target = Files.copy(jar, plugins.resolve(jar.getFileName()));
             Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rw-r--r--"));
         }
-        new PluginJar("redacting", Redacting.class, EventSanitizer.class).deploy(plugins);
         Path toml = etc.resolve("plugins.toml");
         Files.writeString(toml, Files.readString(toml) + COMPONENTS);
         Await.until(
@@ -119,7 +120,7 @@ class DeployedWhileRunningTest {
                 () -> list(bench).stream()
                                 .filter(line -> line.string("state").equals("active"))
                                 .map(line -> line.string("kind"))
-                                .filter(List.of("example_headers", "example_commands", "redacting")::contains)
+                                .filter(List.of("example_headers", "example_commands", "pii_redaction")::contains)
                                 .count()
                         == 3);
     }
@@ -133,14 +134,13 @@ class DeployedWhileRunningTest {
                 .stream().map(line -> JsonObject.of(line, "")).toList();
     }
 
-    /** Leaves nothing of model requests in the record. */
-    public static final class Redacting implements EventSanitizer {
-        public Redacting(Map<String, Object> properties) {}
+    private static List<JsonObject> events(Bench bench, Harness harness, String category) {
+        return Events.in(bench.events).stream()
+                .filter(Events.scope(harness.api, category))
+                .toList();
+    }
 
-        @Override
-        public CompletionStage<Event> sanitize(Event event) {
-            return CompletableFuture.completedStage(
-                    event.category().orElse("").equals("llm") ? event.withData(Map.of("redacted", true)) : event);
-        }
+    private static String text(JsonObject event) {
+        return Json.write(event.values());
     }
 }

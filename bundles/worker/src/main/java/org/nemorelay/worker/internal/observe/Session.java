@@ -3,6 +3,7 @@ package org.nemorelay.worker.internal.observe;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -33,6 +34,9 @@ final class Session {
     final Map<String, Scope> subagents = new LinkedHashMap<>();
     final Map<String, ToolHint> toolHints = new HashMap<>();
     final List<String> callHints = new ArrayList<>();
+
+    /** Agents of which a request has told the conversation so far: later ones record what is new (plugins.md 1.6). */
+    final Set<String> told = new HashSet<>();
 
     /** {@code session.start} that waits for the scope it goes under. */
     Optional<Map<String, Object>> pendingStart = Optional.empty();

@@ -54,12 +54,19 @@ final class SessionEvents {
 
     private final Scopes scopes;
     private final Map<String, Object> pluginConfig;
+    private final boolean fullPayloads;
     private final Map<String, Session> sessions = new LinkedHashMap<>();
 
     /** @param pluginConfig the plugins.toml in force, as session and turn scopes repeat it */
     SessionEvents(Scopes scopes, Map<String, Object> pluginConfig) {
         this.scopes = scopes;
         this.pluginConfig = pluginConfig;
+        this.fullPayloads = pluginConfig.get("components") instanceof List<?> components
+                && components.stream()
+                        .map(StreamedAnswer::objectOf)
+                        .filter(component -> "observability".equals(component.get("kind")))
+                        .anyMatch(component -> Boolean.TRUE.equals(
+                                StreamedAnswer.objectOf(component.get("config")).get("enable_full_payloads")));
     }
 
     /**
@@ -105,7 +112,10 @@ final class SessionEvents {
         Session session = requestedIn(request);
         Map<String, Object> metadata = requestMetadata(session, request);
         Optional<Scope> owner = owner(session, request.headers(), metadata);
-        Optional<Map<String, Object>> content = request.body().flatMap(RequestCopy::content);
+        boolean fresh = session.told.add(owner.map(Scope::uuid).orElse(session.instanceId));
+        Optional<Map<String, Object>> content = request.body()
+                .flatMap(RequestCopy::content)
+                .map(body -> fresh || fullPayloads ? body : AnnotatedRequest.recent(api, body));
         Map<String, Object> data = new HashMap<>();
         data.put("content", content.orElse(null));
         data.put("headers", observable(session, request.headers()));
@@ -113,7 +123,7 @@ final class SessionEvents {
         content.map(body -> body.get("model"))
                 .filter(String.class::isInstance)
                 .ifPresent(model -> profile.put("model_name", model));
-        content.flatMap(body -> RequestCopy.annotated(api, body))
+        content.flatMap(body -> AnnotatedRequest.of(api, body))
                 .ifPresent(annotated -> profile.put("annotated_request", annotated));
         boolean streamed = content.map(body -> body.get("stream"))
                 .filter(Boolean.TRUE::equals)
@@ -308,7 +318,7 @@ final class SessionEvents {
             case "posttoolusefailure", "permissiondenied" -> toolEnd(now, session, hook, true);
             case "subagentstart" -> subagentStart(now, session, hook);
             case "subagentstop" -> subagentStop(now, session, hook);
-            case "precompact", "postcompact" -> mark(now, session, "compaction", hook);
+            case "precompact", "postcompact" -> compaction(now, session, hook);
             case "notification" -> mark(now, session, "notification", hook);
             case "stop" -> {
                 closeTurn(now, session, "closed_by_turn_end", Optional.ofNullable(hook.json()), hook.metadata());
@@ -345,7 +355,7 @@ final class SessionEvents {
             case "toolcall", "userbash" -> toolGate(now, session, hook, ruling);
             case "toolexecutionend" -> toolEnd(now, session, hook, false);
             case "userbashend" -> toolEnd(now, session, hook, false);
-            case "sessioncompact" -> mark(now, session, "compaction", hook);
+            case "sessioncompact" -> compaction(now, session, hook);
             default -> mark(now, session, "hook_mark", hook);
         }
     }
@@ -366,6 +376,11 @@ final class SessionEvents {
     private void mark(Instant now, Session session, String name, HookPayload hook) {
         openBetweenTurns(now, session, hook.metadata());
         scopes.mark(now, session.top(), session.propagationRoot(), name, hook.json(), hook.metadata());
+    }
+
+    private void compaction(Instant now, Session session, HookPayload hook) {
+        mark(now, session, "compaction", hook);
+        session.told.clear();
     }
 
     private void startMark(Instant now, Session session, Map<String, Object> metadata) {

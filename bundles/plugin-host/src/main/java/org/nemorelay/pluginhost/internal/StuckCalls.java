@@ -1,0 +1,50 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+
+/** Which plugins keep threads with calls that nobody waits for any more. Safe for any thread. */
+final class StuckCalls {
+    private final Runnable changed;
+
+    // Guarded by this.
+    private final Map<String, Map<Object, Integer>> threads = new HashMap<>();
+
+    /** @param changed told, on any thread, when {@link #line} may say something else */
+    StuckCalls(Runnable changed) {
+        this.changed = changed;
+    }
+
+    /** Takes the number of one service's threads, as often as it changes. */
+    IntConsumer of(String plugin) {
+        Object service = new Object();
+        return count -> set(plugin, service, count);
+    }
+
+    private void set(String plugin, Object service, int count) {
+        synchronized (this) {
+            Map<Object, Integer> services = threads.computeIfAbsent(plugin, first -> new HashMap<>());
+            if (count == 0) {
+                services.remove(service);
+            } else {
+                services.put(service, count);
+            }
+            if (services.isEmpty()) {
+                threads.remove(plugin);
+            }
+        }
+        changed.run();
+    }
+
+    /** What an administrator reads about it; empty when every call of the plugin came back. */
+    synchronized Optional<String> line(String plugin) {
+        return Optional.ofNullable(threads.get(plugin))
+                .map(services ->
+                        services.values().stream().mapToInt(Integer::intValue).sum())
+                .map(count -> count + (count == 1 ? " call has" : " calls have")
+                        + " not come back in time; each keeps a thread, 8 at most per service, and what needs one more is"
+                        + " refused: correct the plugin");
+    }
+}
