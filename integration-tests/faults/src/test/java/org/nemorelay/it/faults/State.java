@@ -68,7 +68,10 @@ enum State {
                 scene.endHarnesses();
                 scene.await(Fault.Ending.NOBODY);
             }
-            Await.until("the session is back", LIMIT, () -> scene.daemonLog().contains("event=mcp_control_connected"));
+            Await.until(
+                    () -> "the session is back\n" + scene.transcript(),
+                    LIMIT,
+                    () -> scene.daemonLog().contains("event=mcp_control_connected"));
         }
 
         private boolean restarted(Scene scene) {
