@@ -312,6 +312,7 @@ public final class ScaleBench {
                             "restart with %,d recoverable workers: all routed after, s".formatted(RECOVERABLE),
                             (last - open) / 1e9,
                             "≤ 5");
+                    row("CPU of the daemon from its start until then, s", cpuMillis(daemon.pid()) / 1_000, "");
                 } finally {
                     daemon.signal("KILL");
                     daemon.close();
