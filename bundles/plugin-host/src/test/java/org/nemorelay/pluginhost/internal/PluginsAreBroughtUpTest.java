@@ -99,6 +99,21 @@ class PluginsAreBroughtUpTest {
     }
 
     @Test
+    void twoBundlesOfOneSymbolicNameServeBoth() throws Exception {
+        Map<String, String> name = Map.of("Bundle-SymbolicName", "same;singleton:=true");
+        host.jar("plugins/one.jar", "one", Appending.class, name);
+        host.jar("etc/plugins/two.jar", "two", Appending.class, name);
+        host.plan("one", Optional.of(true), Map.of("file", folder.resolve("f1").toString()))
+                .plan(
+                        "two",
+                        Optional.of(true),
+                        Map.of("file", folder.resolve("f2").toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals(2, plugins.snapshot().eventSinks().size());
+    }
+
+    @Test
     void withoutAPlanNothingIsWaitedFor() {
         host.start();
         assertEquals(Optional.empty(), host.failure());
