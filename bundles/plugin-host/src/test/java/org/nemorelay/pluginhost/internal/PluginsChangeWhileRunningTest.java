@@ -3,6 +3,7 @@ package org.nemorelay.pluginhost.internal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -290,7 +294,15 @@ class PluginsChangeWhileRunningTest {
     @Test
     void fiftyRoundsLeaveAtMostOneOldClassLoader() throws Exception {
         begin();
-        host.jar("etc/plugins/p.jar", "p", Tidy.class, POLICY);
+        host.jar(
+                "etc/plugins/p.jar",
+                "p",
+                Tidy.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=p;observer=false",
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.nemorelay.json,javax.management"));
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             host.noPlan().plan("p", BY_KIND, Map.of("reason", "round " + i)).replan();
@@ -519,17 +531,22 @@ class PluginsChangeWhileRunningTest {
         }
     }
 
-    /** Uses pool threads, a thread-local, a timer and a shutdown hook, and gives all of it back. */
+    /** Uses pool threads, a thread-local, a timer, a shutdown hook and an MBean, and gives all of it back. */
     public static final class Tidy implements HookPolicy, AutoCloseable {
         private final String reason;
         private final ExecutorService pool = Executors.newFixedThreadPool(2);
         private final Timer timer = new Timer("tidy", true);
         private final ThreadLocal<Tidy> local = new ThreadLocal<>();
         private final Thread hook = new Thread(timer::cancel);
+        private final ObjectName bean;
 
         public Tidy(Map<String, Object> properties) throws Exception {
             reason = PluginConfig.of(properties).string("reason");
             Runtime.getRuntime().addShutdownHook(hook);
+            Runnable managed = timer::purge;
+            bean = new ObjectName("tidy", "reason", ObjectName.quote(reason));
+            ManagementFactory.getPlatformMBeanServer()
+                    .registerMBean(new StandardMBean(managed, Runnable.class, false), bean);
             pool.submit(() -> local.set(this)).get();
             System.getLogger(Tidy.class.getName()).log(System.Logger.Level.DEBUG, "here");
         }
@@ -540,7 +557,8 @@ class PluginsChangeWhileRunningTest {
         }
 
         @Override
-        public void close() {
+        public void close() throws JMException {
+            ManagementFactory.getPlatformMBeanServer().unregisterMBean(bean);
             Runtime.getRuntime().removeShutdownHook(hook);
             timer.cancel();
             pool.close();
