@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -171,7 +172,10 @@ final class ControlSocket implements FrameHandler {
         callback.succeeded();
         if (open() && frame.getOpCode() != OpCode.CLOSE) {
             // When this frame's work is done: a peer that sends faster than that waits in its own buffers.
-            plane.whenDone(core::demand);
+            // The demand itself reads what has come already: not on the control thread, which would check signatures
+            // then.
+            Executor threads = core.getWebSocketComponents().getExecutor();
+            plane.whenDone(() -> threads.execute(core::demand));
         }
     }
 
