@@ -154,6 +154,31 @@ class RequestStagesTest {
     }
 
     @Test
+    void aGuardrailThatGoesWrongRefusesTheRequest() throws Exception {
+        List<RequestGuardrail> wrong = List.of(
+                request -> {
+                    throw new IllegalArgumentException("secret");
+                },
+                request -> CompletableFuture.failedStage(new IllegalArgumentException("secret")),
+                request -> CompletableFuture.completedStage(null),
+                request -> null,
+                request -> {
+                    throw new NoClassDefFoundError("x");
+                });
+        for (RequestGuardrail each : wrong) {
+            called.clear();
+            Clearance clearance = rig.guardrails(List.of(rig.stage("bad", each, 1, false)))
+                    .intercepts(List.of(header("i", 0, "x", "y")))
+                    .admit(Rig.request(Rig.BODY));
+            assertEquals(
+                    new Clearance.Verdict.Refused(
+                            Refusal.error(500, "the plugin \"bad\" failed, so the request is not sent")),
+                    clearance.verdict());
+            assertEquals(List.of(), called);
+        }
+    }
+
+    @Test
     void aBodyCannotBeChangedByOneWhoDidNotAskForIt() throws Exception {
         RequestIntercept blind = request -> CompletableFuture.completedStage(request.withBody(JsonText.of("{}")));
         ModelRequest head = ModelRequest.ofHead(ModelApi.OPENAI_CHAT, "/v1/chat/completions", HeaderMap.of());

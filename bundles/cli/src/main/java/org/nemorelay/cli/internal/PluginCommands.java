@@ -187,6 +187,9 @@ public final class PluginCommands {
 
     private static Path file(String text) {
         Path file = Path.of(text).toAbsolutePath().normalize();
+        if (Files.isDirectory(file)) {
+            throw new RelayException(FailureKind.CONFIGURATION, file + " is a folder, name the jar in it");
+        }
         if (!Files.isRegularFile(file)) {
             throw new RelayException(FailureKind.NOT_FOUND, "there is no file " + file);
         }

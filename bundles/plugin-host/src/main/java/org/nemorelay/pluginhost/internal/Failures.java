@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.nemorelay.plugin.api.PluginConfigException;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleException;
@@ -26,13 +28,12 @@ final class Failures {
             for (BundleRequirement requirement :
                     bundle.adapt(BundleRevision.class).getDeclaredRequirements(null)) {
                 if (mandatory(requirement) && wiring.findProviders(requirement).isEmpty()) {
-                    String filter = requirement.getDirectives().get(Constants.FILTER_DIRECTIVE);
-                    missing.add(requirement.getNamespace() + (filter == null ? "" : " " + filter));
+                    missing.add(words(requirement));
                 }
             }
             return missing.isEmpty()
                     ? "does not resolve: " + line(failure.getMessage())
-                    : "requires " + String.join(" and ", missing)
+                    : "needs " + String.join(" and ", missing)
                             + ", which nothing here provides; build it for this version or add what it needs";
         }
         Throwable cause = failure;
@@ -40,6 +41,34 @@ final class Failures {
             cause = cause.getCause();
         }
         return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : cause.toString());
+    }
+
+    /** What is required, as a part of a sentence. */
+    private static String words(BundleRequirement requirement) {
+        String namespace = requirement.getNamespace();
+        String filter = requirement.getDirectives().getOrDefault(Constants.FILTER_DIRECTIVE, "");
+        Optional<String> name = found("\\(" + Pattern.quote(namespace) + "=([^()]*)\\)", filter);
+        if (name.isEmpty()) {
+            return namespace + (filter.isEmpty() ? "" : " " + filter);
+        }
+        String what = switch (namespace) {
+            case BundleRevision.PACKAGE_NAMESPACE -> "the package";
+            case BundleRevision.BUNDLE_NAMESPACE -> "the bundle";
+            case "osgi.ee" -> "the Java platform";
+            default -> namespace;
+        };
+        String least = found("(?<!!)\\(version>=([^()]*)\\)", filter)
+                .map(version -> " in version " + version + " or later")
+                .orElse("");
+        String below = found("\\(!\\(version>=([^()]*)\\)\\)", filter)
+                .map(version -> (least.isEmpty() ? " in a version" : ",") + " below " + version)
+                .orElse("");
+        return what + " " + name.get() + least + below;
+    }
+
+    private static Optional<String> found(String pattern, String text) {
+        Matcher matcher = Pattern.compile(pattern).matcher(text);
+        return matcher.find() ? Optional.of(matcher.group(1)) : Optional.empty();
     }
 
     /** The configuration value that a stack trace complains about. */

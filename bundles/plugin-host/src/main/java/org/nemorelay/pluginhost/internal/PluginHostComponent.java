@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -45,6 +46,9 @@ public final class PluginHostComponent implements PluginHost {
     static final String TARGET = "nemo_relay.plugins";
     static final String KIND_PROPERTY = "nemorelay.plugin.kind";
 
+    /** A plan as it is recorded, which is asked for at every request. */
+    private record Recorded(PluginPlan plan, Map<String, Object> values) {}
+
     private final EventLog log;
     private final Deployment deployment;
     private final PluginServices<EventSubscriber, EventSink> sinks;
@@ -58,6 +62,7 @@ public final class PluginHostComponent implements PluginHost {
     private final Thread thread;
     private volatile Set<Bundle> shown = Set.of();
     private volatile Snapshot snapshot = Snapshot.NONE;
+    private volatile Optional<Recorded> recorded = Optional.empty();
 
     @Activate
     public PluginHostComponent(
@@ -161,7 +166,13 @@ public final class PluginHostComponent implements PluginHost {
 
     @Override
     public Map<String, Object> configuration() {
-        return RecordedPlan.of(deployment.inForce());
+        PluginPlan plan = deployment.inForce();
+        Optional<Recorded> known = recorded.filter(one -> one.plan() == plan);
+        if (known.isEmpty()) {
+            known = Optional.of(new Recorded(plan, RecordedPlan.of(plan)));
+            recorded = known;
+        }
+        return known.get().values();
     }
 
     @Override

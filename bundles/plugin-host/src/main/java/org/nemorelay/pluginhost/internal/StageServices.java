@@ -108,7 +108,18 @@ final class StageServices {
     /** A service that cannot tell what it needs is not left out: it would be asked about nothing, and stop nobody. */
     private <S> Stage<S> stage(S service, Share share, ToIntFunction<S> priority, Predicate<S> needsBody) {
         try {
-            return new Stage<>(service, share, priority.applyAsInt(service), needsBody.test(service));
+            Stage<S> stage = new Stage<>(service, share, priority.applyAsInt(service), needsBody.test(service));
+            if (stage.needsBody()) {
+                log.log(
+                        EventLog.Level.INFO,
+                        PluginHostComponent.TARGET,
+                        "plugin_holds_requests",
+                        "plugin " + share.plugin() + " reads the bodies of requests, so each is held until all of it is"
+                                + " here",
+                        "plugin",
+                        share.plugin());
+            }
+            return stage;
         } catch (RuntimeException | LinkageError e) {
             log.log(
                     EventLog.Level.ERROR,

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,6 @@ import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.PluginPlan.Component;
 import org.nemorelay.config.PluginPlan.Position;
-import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
@@ -176,7 +176,10 @@ final class HostUnderTest {
         headers.forEach(attributes::putValue);
         Path file = home.resolve(path);
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file), manifest)) {
-            Class<?> service = HookPolicy.class.isAssignableFrom(component) ? HookPolicy.class : EventSubscriber.class;
+            Class<?> service = Arrays.stream(component.getInterfaces())
+                    .filter(each -> each.getPackage() == HookPolicy.class.getPackage())
+                    .findFirst()
+                    .orElseThrow();
             String xml = "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path
                     + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\""
                     + (AutoCloseable.class.isAssignableFrom(component) ? " deactivate=\"close\">" : ">")

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Timer;
@@ -32,8 +33,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.PluginConfigException;
+import org.nemorelay.plugin.api.RequestIntercept;
 import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
@@ -91,6 +94,10 @@ class PluginsChangeWhileRunningTest {
         awaitReason("one");
         host.noPlan().plan("p", BY_KIND, Map.of("reason", "two")).replan();
         awaitReason("two");
+        // Records repeat the configuration, and requests ask for it.
+        host.await(
+                () -> plugins.configuration().toString().contains("reason=two"),
+                () -> plugins.configuration().toString());
         host.noPlan().plan("p", BY_KIND, Map.of("reason", "bad")).replan();
         host.awaitLog("ERROR plugins_rejected: plugins.toml:7:2: plugin \"p\": reason: must not be bad, write another"
                 + "; plugins.toml changes nothing until this is corrected");
@@ -176,6 +183,46 @@ class PluginsChangeWhileRunningTest {
                 () -> state("p").version().equals("4.0.0"),
                 () -> plugins.status().toString());
         assertEquals("", state("p").reason());
+    }
+
+    /** B31: what lies in the folder counts, whatever name and version it repeats. */
+    @Test
+    void anotherFileOfTheSameVersionTakesTheOldOnesPlace() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        awaitReason("one");
+        Path next = host.jar(
+                "next.jar",
+                "p",
+                DenyingLoudly.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=p;observer=false",
+                        "Bundle-SymbolicName",
+                        bundles().getFirst().getSymbolicName()));
+        Files.move(next, host.home.resolve("etc/plugins/p.jar"), StandardCopyOption.REPLACE_EXISTING);
+        awaitReason("ONE");
+        assertEquals("1.2.3", state("p").version());
+    }
+
+    /** B2: a plugin for whose sake requests are held is named. */
+    @Test
+    void whoReadsBodiesIsNamed() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Reading.class, POLICY);
+        host.jar(
+                "etc/plugins/q.jar",
+                "q",
+                Passing.class,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=q;observer=false"));
+        host.plan("p", BY_KIND, Map.of()).plan("q", BY_KIND, Map.of());
+        begin();
+        assertEquals(2, plugins.snapshot().stages().intercepts().size());
+        assertEquals(
+                List.of(
+                        "INFO plugin_holds_requests: plugin p reads the bodies of requests, so each is held until all of"
+                                + " it is here"),
+                host.log.stream().filter(line -> line.contains("plugin_holds")).toList());
     }
 
     @Test
@@ -290,7 +337,7 @@ class PluginsChangeWhileRunningTest {
                 line);
     }
 
-    /** B34: the plugin uses what class loaders hang on, and gives it back. */
+    /** B34: the plugin uses what class loaders hang on, and gives it back; the later rounds leave no classes either. */
     @Test
     void fiftyRoundsLeaveAtMostOneOldClassLoader() throws Exception {
         begin();
@@ -304,7 +351,12 @@ class PluginsChangeWhileRunningTest {
                         "Import-Package",
                         "org.nemorelay.plugin.api,org.nemorelay.json,javax.management"));
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
+        int loadedHalfWay = 0;
         for (int i = 0; i < 50; i++) {
+            if (i == 25) {
+                awaitCollected(loaders);
+                loadedHalfWay = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
+            }
             host.noPlan().plan("p", BY_KIND, Map.of("reason", "round " + i)).replan();
             awaitReason("round " + i);
             bundles().stream()
@@ -317,15 +369,15 @@ class PluginsChangeWhileRunningTest {
                     () -> plugins.status().toString());
         }
         assertTrue(loaders.size() >= 50, () -> loaders.size() + " generations were seen");
+        awaitCollected(loaders);
+        int most = loadedHalfWay + 40;
         host.await(
                 () -> {
                     System.gc();
-                    return loaders.stream()
-                                    .filter(loader -> loader.get() != null)
-                                    .count()
-                            <= 1;
+                    return ManagementFactory.getClassLoadingMXBean().getLoadedClassCount() <= most;
                 },
-                () -> "class loaders stay");
+                () -> ManagementFactory.getClassLoadingMXBean().getLoadedClassCount() + " classes after fifty rounds, "
+                        + most + " at most after 25");
         assertTrue(host.log.stream().noneMatch(line -> line.contains("plugin_abandoned")), host.log::toString);
     }
 
@@ -431,6 +483,18 @@ class PluginsChangeWhileRunningTest {
         assertEquals(State.ACTIVE, state("p").state());
     }
 
+    private void awaitCollected(List<WeakReference<ClassLoader>> loaders) throws InterruptedException {
+        host.await(
+                () -> {
+                    System.gc();
+                    return loaders.stream()
+                                    .filter(loader -> loader.get() != null)
+                                    .count()
+                            <= 1;
+                },
+                () -> "class loaders stay");
+    }
+
     private void begin() {
         plugins = host.start();
         assertEquals(Optional.empty(), host.failure());
@@ -485,6 +549,45 @@ class PluginsChangeWhileRunningTest {
         @Override
         public CompletionStage<Decision> decide(ToolCall call) {
             return CompletableFuture.completedStage(Decision.deny(reason));
+        }
+    }
+
+    /** Denies in capital letters. */
+    public static final class DenyingLoudly implements HookPolicy {
+        private final String reason;
+
+        public DenyingLoudly(Map<String, Object> properties) {
+            reason = PluginConfig.of(properties).string("reason").toUpperCase(Locale.ROOT);
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.deny(reason));
+        }
+    }
+
+    /** Asks for bodies. */
+    public static final class Reading implements RequestIntercept {
+        public Reading(Map<String, Object> properties) {}
+
+        @Override
+        public CompletionStage<ModelRequest> rewrite(ModelRequest request) {
+            return CompletableFuture.completedStage(request);
+        }
+
+        @Override
+        public boolean needsBody() {
+            return true;
+        }
+    }
+
+    /** Asks for none. */
+    public static final class Passing implements RequestIntercept {
+        public Passing(Map<String, Object> properties) {}
+
+        @Override
+        public CompletionStage<ModelRequest> rewrite(ModelRequest request) {
+            return CompletableFuture.completedStage(request);
         }
     }
 

@@ -4,14 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +26,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.json.Json;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.PluginConfig;
@@ -101,6 +109,76 @@ class PluginsThatCannotRunTest {
                 + " is no OSGi bundle, its manifest lacks Bundle-SymbolicName");
     }
 
+    /** Requests would be given to classes of that name that are not the relay's. */
+    @Test
+    void aPluginThatBringsTheApiIsRefused() throws Exception {
+        Path inside = host.jar("plugins/inside.jar", "inside", Appending.class, Map.of());
+        Path nested =
+                host.jar("plugins/nested.jar", "nested", Appending.class, Map.of("Bundle-ClassPath", ".,lib/x.jar"));
+        Path lent = host.jar(
+                "plugins/lent.jar",
+                "lent",
+                Appending.class,
+                Map.of("Export-Package", "org.nemorelay.plugin.api;version=\"1.9\""));
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        put(inside, "org/nemorelay/plugin/api/Event.class", code(Event.class));
+        ByteArrayOutputStream library = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(library)) {
+            zip.putNextEntry(new ZipEntry("org/nemorelay/json/Json.class"));
+            zip.write(code(Json.class));
+        }
+        put(nested, "lib/x.jar", library.toByteArray());
+        host.plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        String provided = ", which only the relay provides: build it with the API as a provided dependency";
+        logged("ERROR plugin_quarantined: plugin file " + inside + " contains the package org.nemorelay.plugin.api"
+                + provided);
+        logged("ERROR plugin_quarantined: plugin file " + nested + " contains the package org.nemorelay.json"
+                + provided);
+        logged("ERROR plugin_quarantined: plugin file " + lent + " exports the package org.nemorelay.plugin.api,"
+                + " which only the relay provides: leave it out of Export-Package");
+        assertEquals(1, plugins.snapshot().eventSinks().size());
+    }
+
+    @Test
+    void whatWouldEndTheWorkerIsRefused() throws Exception {
+        Path halts = host.jar("plugins/halts.jar", "halts", Halting.class, Map.of());
+        Path refers = host.jar("plugins/refers.jar", "refers", Referring.class, Map.of());
+        host.start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + halts + " ends the whole worker: its class "
+                + Halting.class.getName() + " calls Runtime.halt, throw an exception instead");
+        logged("ERROR plugin_quarantined: plugin file " + refers + " ends the whole worker: its class "
+                + Referring.class.getName() + " calls System.exit, throw an exception instead");
+    }
+
+    @Test
+    void theFileThatIsPinnedRuns() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Appending.class, Map.of());
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(jar));
+        host.pin(HexFormat.of().formatHex(digest))
+                .plan("x", REQUIRED, Map.of("file", folder.resolve("f").toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals(PluginStatus.State.ACTIVE, plugins.status().getFirst().state());
+    }
+
+    private static void put(Path jar, String name, byte[] content) throws Exception {
+        try (FileSystem files = FileSystems.newFileSystem(jar)) {
+            Path entry = files.getPath(name);
+            Files.createDirectories(entry.getParent());
+            Files.write(entry, content);
+        }
+        Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+
+    private static byte[] code(Class<?> type) throws Exception {
+        try (InputStream code = type.getResourceAsStream(type.getSimpleName() + ".class")) {
+            return code.readAllBytes();
+        }
+    }
+
     @Test
     void whatOthersCanChangeIsRefused() throws Exception {
         Path open = host.jar("plugins/open.jar", "open", Appending.class, Map.of());
@@ -144,22 +222,24 @@ class PluginsThatCannotRunTest {
                 Map.of("Import-Package", "org.nemorelay.plugin.api,com.missing"));
         host.plan("x", REQUIRED, Map.of("file", folder.resolve("f").toString())).start();
         assertEquals(
-                Optional.of(jar + ": plugin \"x\" requires osgi.wiring.package (osgi.wiring.package=com.missing),"
-                        + " which nothing here provides; build it for this version or add what it"
+                Optional.of(jar
+                        + ": plugin \"x\" needs the package com.missing, which nothing here provides; build it for this version or add what it"
                         + " needs"),
                 host.failure());
     }
 
     @Test
     void aWrongApiVersionIsNamed() throws Exception {
-        host.jar(
+        Path jar = host.jar(
                 "plugins/x.jar",
                 "x",
                 Appending.class,
                 Map.of("Import-Package", "org.nemorelay.plugin.api;version=\"[2.0,3)\""));
         host.plan("x", REQUIRED, Map.of("file", folder.resolve("f").toString())).start();
-        String line = host.failure().orElseThrow();
-        assertTrue(line.contains("org.nemorelay.plugin.api"), line);
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" needs the package org.nemorelay.plugin.api in version 2.0.0 or later,"
+                        + " below 3.0.0, which nothing here provides; build it for this version or add what it needs"),
+                host.failure());
     }
 
     @Test
@@ -308,6 +388,28 @@ class PluginsThatCannotRunTest {
 
         @Override
         public void onEvent(Event event) {}
+    }
+
+    /** Would halt the machine. */
+    public static final class Halting implements EventSubscriber {
+        public Halting(Map<String, Object> properties) {}
+
+        @Override
+        public void onEvent(Event event) {
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    /** Hands the end of the machine to somebody else. */
+    public static final class Referring implements EventSubscriber {
+        private final IntConsumer end = System::exit;
+
+        public Referring(Map<String, Object> properties) {}
+
+        @Override
+        public void onEvent(Event event) {
+            end.accept(1);
+        }
     }
 
     /** Fails in activation. */

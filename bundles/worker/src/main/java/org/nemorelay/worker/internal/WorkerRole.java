@@ -220,7 +220,7 @@ public final class WorkerRole {
 
         void start() {
             events = Optional.of(new TrafficEvents(
-                    plugins::snapshot, plugins.configuration(), ids::uuid7, log, worker.observation__capture__bytes()));
+                    plugins::snapshot, plugins::configuration, ids::uuid7, log, worker.observation__capture__bytes()));
         }
 
         void close(long millis) throws InterruptedException {

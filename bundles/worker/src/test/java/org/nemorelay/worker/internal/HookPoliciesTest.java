@@ -132,6 +132,23 @@ final class HookPoliciesTest {
         answers(200, "{" + decision, "codex", "{\"hook_event_name\":\"PermissionRequest\"" + BASH);
     }
 
+    /** Only Claude Code can ask its user; whoever cannot be told to ask denies. */
+    @Test
+    void aQuestionIsToldInEachAgentsForm() throws Exception {
+        String edit = ",\"tool_name\":\"Edit\",\"tool_input\":{}}";
+        answers(
+                200,
+                "{\"continue\":true,\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\","
+                        + "\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"sure?\"}}",
+                "claude-code",
+                "{\"hook_event_name\":\"PreToolUse\"" + edit);
+        answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"PermissionRequest\"" + edit);
+        String denied = REJECTED.replace("no Bash", "sure?");
+        answers(403, denied, "codex", "{\"hook_event_name\":\"PreToolUse\"" + edit);
+        answers(403, denied, "pi", "{\"type\":\"tool_call\",\"toolName\":\"Edit\",\"toolCallId\":\"c\"}");
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"PermissionRequest\"" + edit);
+    }
+
     @Test
     void whatIsAllowedIsAnsweredAsWithoutPolicies() throws Exception {
         answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"PreToolUse\"" + READ);
@@ -168,7 +185,7 @@ final class HookPoliciesTest {
         assertEquals("{}", answer.get().body());
     }
 
-    /** Denies Bash, on a thread that is interrupted, as a plugin's may be. */
+    /** Denies Bash and asks about Edit, on a thread that is interrupted, as a plugin's may be. */
     private final class Gate implements PolicyGate {
         @Override
         public String plugin() {
@@ -183,7 +200,11 @@ final class HookPoliciesTest {
         @Override
         public CompletableFuture<Judgement> judge(ToolCall call, long millis) {
             asked.add(call);
-            Verdict verdict = call.tool().equals("Bash") ? new Verdict.Denied("no Bash") : new Verdict.Allowed();
+            Verdict verdict = switch (call.tool()) {
+                case "Bash" -> new Verdict.Denied("no Bash");
+                case "Edit" -> new Verdict.Asked("sure?");
+                default -> new Verdict.Allowed();
+            };
             return CompletableFuture.supplyAsync(() -> {
                 Thread.currentThread().interrupt();
                 return new Judgement(plugin(), Instant.EPOCH, Instant.EPOCH, verdict);

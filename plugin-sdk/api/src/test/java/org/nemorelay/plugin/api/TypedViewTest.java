@@ -106,6 +106,48 @@ class TypedViewTest {
     }
 
     @Test
+    void whatTheViewDoesNotKnowSurvivesAChange() {
+        String anthropic =
+                "{ \"messages\":[ {\"role\":\"user\",\"x\":1e3,\"content\":[{\"type\":\"hologram\",\"text\":{}},"
+                        + " {\"type\":\"text\",\"text\":\"hi\",\"cache_control\":{\"type\":\"new\"}}]}], \"next_year\":[ 1.0 ] }";
+        String responses = "{\"input\":[{\"type\":\"hologram\",\"y\":0.10},{\"role\":\"user\",\"content\":[{\"type\":"
+                + "\"input_text\",\"text\":\"hi\",\"z\":null}]}],\"next_year\":\"\\u00e4\" }";
+        for (ModelRequest request : List.of(
+                request(ModelApi.ANTHROPIC_MESSAGES, anthropic), request(ModelApi.OPENAI_RESPONSES, responses))) {
+            Part.Text hi = request.messages().stream()
+                    .flatMap(message -> message.parts().stream())
+                    .filter(Part.Text.class::isInstance)
+                    .map(Part.Text.class::cast)
+                    .filter(text -> text.text().equals("hi"))
+                    .findFirst()
+                    .orElseThrow();
+            assertEquals(text(request).replace("\"hi\"", "\"ho\""), text(request.withText(hi, "ho")));
+        }
+        String answer =
+                "{ \"next_year\":1.0,\"content\":[{\"type\":\"hologram\"},{\"type\":\"text\",\"text\":\"yo\",\"z\":[]}]}";
+        ModelResponse.Whole whole = ModelResponse.of(ModelApi.ANTHROPIC_MESSAGES, 200, JsonText.of(answer));
+        Part.Text yo = whole.output().stream()
+                .filter(Part.Text.class::isInstance)
+                .map(Part.Text.class::cast)
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                answer.replace("\"yo\"", "\"ye\""),
+                new String(whole.withText(yo, "ye").body().bytes(), StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void anEventOfAnUnknownTypeKeepsItsBytes() {
+        String raw = "event: hologram\ndata: {\"type\":\"hologram\", \"delta\":{\"text\":1.0}}\n\n";
+        for (ModelApi api : ModelApi.values()) {
+            StreamEvent event = StreamEvent.ofRaw(api, raw.getBytes(StandardCharsets.UTF_8));
+            assertEquals("hologram", event.type());
+            assertEquals(List.of(), event.texts());
+            assertEquals(raw, new String(event.raw(), StandardCharsets.UTF_8));
+        }
+    }
+
+    @Test
     void aBodyThatNobodyAskedForIsNotThere() {
         ModelRequest head = ModelRequest.ofHead(ModelApi.OPENAI_CHAT, "/v1/chat/completions", HeaderMap.of());
         assertTrue(assertThrows(IllegalStateException.class, head::messages)
@@ -191,5 +233,14 @@ class TypedViewTest {
                 && codex.turnId().equals(Optional.of("t")));
         assertTrue(HookEvent.of(ToolCall.Agent.PI, "brand_new", hook.payload()) instanceof HookEvent.Pi pi
                 && pi.type() == HookEvent.Pi.Type.UNKNOWN);
+        HookEvent claude = HookEvent.of(
+                ToolCall.Agent.CLAUDE_CODE,
+                "PostToolBatch",
+                org.nemorelay.json.Json.parseObject("{\"session_id\":\"s\",\"permission_mode\":\"plan\",\"new\":1}"));
+        assertTrue(claude instanceof HookEvent.ClaudeCode code
+                && code.type() == HookEvent.ClaudeCode.Type.POST_TOOL_BATCH
+                && code.permissionMode().equals(Optional.of("plan")));
+        assertEquals("PostToolBatch", claude.name());
+        assertEquals(1L, claude.payload().values().get("new"));
     }
 }

@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -95,9 +98,13 @@ final class AtofFile implements Sink {
 
     /** One line about a failure with a file. */
     static String reason(String what, Path path, IOException e) {
-        String why = e instanceof FileSystemException file && file.getReason() != null
-                ? file.getReason()
-                : e.getClass().getSimpleName() + (e.getMessage() == null ? "" : " " + e.getMessage());
+        String why = switch (e) {
+            case NoSuchFileException _ -> "there is no such file or folder";
+            case AccessDeniedException _ -> "permission denied";
+            case FileAlreadyExistsException _ -> "it is there already and is no folder";
+            case FileSystemException file when file.getReason() != null -> file.getReason();
+            default -> e.getMessage() == null ? "the system does not say why" : e.getMessage();
+        };
         return what + " " + path + ": " + why;
     }
 }

@@ -1,6 +1,7 @@
 package org.nemorelay.plugin.observability.internal;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -103,7 +104,7 @@ final class AtofPost implements Sink {
                     taken();
                 } catch (IOException | IllegalArgumentException e) {
                     synchronized (this) {
-                        lost(e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
+                        lost(reason(e));
                     }
                 }
             }
@@ -122,6 +123,13 @@ final class AtofPost implements Sink {
         if (response.statusCode() / 100 != 2) {
             throw new IOException("it answered " + response.statusCode());
         }
+    }
+
+    private static String reason(Exception e) {
+        if (e.getMessage() != null) {
+            return e.getMessage();
+        }
+        return e instanceof ConnectException ? "nobody answers there" : "the connection broke off";
     }
 
     private synchronized Optional<String> next() throws InterruptedException {

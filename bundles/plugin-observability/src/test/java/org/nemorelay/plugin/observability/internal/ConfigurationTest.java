@@ -46,6 +46,16 @@ class ConfigurationTest {
                 "opentelemetry.metrics: not supported by this version, remove the section or disable it",
                 Map.of("opentelemetry.enabled", true, "opentelemetry.metrics.enabled", true));
         refused(
+                "opentelemetry.logs: not supported by this version, remove the section or disable it",
+                Map.of("opentelemetry.enabled", true, "opentelemetry.logs.enabled", true));
+        refused(
+                "opentelemetry.endpoints.0.transport: only http_binary is supported by this version",
+                Map.of(
+                        "opentelemetry.enabled", true,
+                        "opentelemetry.endpoints.0.type", "full",
+                        "opentelemetry.endpoints.0.endpoint", "http://localhost:4317",
+                        "opentelemetry.endpoints.0.transport", "grpc"));
+        refused(
                 "openinference: unknown key; known here: version, enable_full_payloads, policy, atof, atif, opentelemetry",
                 Map.of("openinference.enabled", true));
         refused("atof.sinks: an enabled section needs at least one sink", Map.of("atof.enabled", true));
@@ -65,6 +75,9 @@ class ConfigurationTest {
         refusedSink(
                 "atof.sinks.0.filename: %q is not supported, use %Y %m %d %H %M %S, or %% for a percent sign",
                 Map.of("type", "file", "filename", "%q"));
+        refusedSink(
+                "atof.sinks.0.transport: only http_post is supported by this version",
+                Map.of("type", "stream", "url", "http://localhost", "transport", "ndjson"));
         Path plain = Files.createFile(folder.resolve("plain"));
         refusedSink(
                 "atof.sinks.0.output_directory: cannot open " + plain + "/x/e: Not a directory",

@@ -207,6 +207,12 @@ class PiiRedactionTest {
                 "mode: local_model is not supported by this version, use \"builtin\"",
                 refusal("mode", "local_model", "builtin.action", "remove"));
         assertEquals(
+                "local: not supported by this version, remove the section",
+                refusal("local.model", "m", "builtin.action", "remove"));
+        assertEquals(
+                "builtin.preset: not supported by this version, remove it",
+                refusal("builtin.action", "remove", "builtin.preset", "strict"));
+        assertEquals(
                 "colour: unknown key; known here: version, mode, input, output, mark, tool_input, tool_output,"
                         + " priority, builtin, local, profiles, codec, policy",
                 refusal("colour", "red"));

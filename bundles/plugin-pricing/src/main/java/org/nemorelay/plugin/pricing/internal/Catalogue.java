@@ -2,7 +2,10 @@ package org.nemorelay.plugin.pricing.internal;
 
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -67,11 +70,19 @@ record Catalogue(List<Price> prices) {
             return prices;
         } catch (IOException e) {
             throw source.failure(
-                    "path",
-                    "cannot read the catalogue " + path + ": " + e.getClass().getSimpleName());
+                    "path", "cannot read the catalogue " + path + ": " + reason(e) + ", name a file that is readable");
         } catch (JsonException e) {
             throw source.failure("path", "the catalogue " + path + ": " + e.getMessage());
         }
+    }
+
+    private static String reason(IOException e) {
+        return switch (e) {
+            case NoSuchFileException _ -> "there is no such file";
+            case AccessDeniedException _ -> "permission denied";
+            case FileSystemException file when file.getReason() != null -> file.getReason();
+            default -> e.getMessage() == null ? "it cannot be read" : e.getMessage();
+        };
     }
 
     private static BigDecimal rate(String key, Object value) {

@@ -100,8 +100,10 @@ class PricingTest {
     void whatItCannotUseIsRefusedByName() throws Exception {
         assertTrue(refusal(Map.of()).startsWith("sources: missing"));
         assertTrue(refusal(Map.of("sources.0.type", "web")).startsWith("sources.0.type: \"web\" is no source"));
-        assertTrue(refusal(Map.of("sources.0.type", "file", "sources.0.path", "/nope/x.json"))
-                .startsWith("sources.0.path: cannot read the catalogue /nope/x.json"));
+        assertEquals(
+                "sources.0.path: cannot read the catalogue /nope/x.json: there is no such file, name a file that is"
+                        + " readable",
+                refusal(Map.of("sources.0.type", "file", "sources.0.path", "/nope/x.json")));
         Path bad = Files.writeString(folder.resolve("bad.json"), "{\"version\":2}");
         assertTrue(refusal(Map.of("sources.0.type", "file", "sources.0.path", bad.toString()))
                 .contains("version must be an integer from 1 to 1"));

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.plugin.api.ModelApi;
@@ -60,6 +62,49 @@ class ModelAnswersTest {
                 assertEquals(recording.text(), exchange.body());
             }
         }
+    }
+
+    private static boolean taken(String userAgent, Map<String, Object> config) {
+        Rules rules = Rules.of(PluginConfig.of(config));
+        String answer = "{\"content\":[{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"Write\",\"input\":"
+                + "{\"file_path\":\"/etc/passwd\"}}],\"stop_reason\":\"tool_use\"}";
+        try (PluginRig rig = PluginRig.of(new WholeAnswers(rules), new StreamedAnswers(rules))) {
+            Exchange exchange = rig.send(
+                    Requests.whole(ModelApi.ANTHROPIC_MESSAGES, "hi").withHeader("user-agent", userAgent),
+                    FakeProvider.answers(200, answer));
+            boolean left = exchange.body().equals(answer);
+            assertEquals(!left, exchange.body().contains("was blocked"), exchange.body());
+            return !left;
+        }
+    }
+
+    @Test
+    void agentAndPathDecideInAnswersToo() {
+        Map<String, Object> config = Map.of(
+                "surfaces", new String[] {"hooks", "responses"},
+                "rules.0.action", "deny",
+                "rules.0.agents", new String[] {"claude-code"},
+                "rules.0.paths", new String[] {"/etc/**"});
+        assertTrue(taken("claude-cli/2.0", config));
+        assertFalse(taken("codex_cli_rs/1.0", config));
+        assertFalse(taken("agent/1.0", config));
+        Map<String, Object> elsewhere = new HashMap<>(config);
+        elsewhere.put("rules.0.paths", new String[] {"/srv/**"});
+        assertFalse(taken("claude-cli/2.0", elsewhere));
+    }
+
+    @Test
+    void aQuestionIsTheHooksToAskAndADenialWhereHooksAreNotSeen() {
+        Map<String, Object> config = new HashMap<>(Map.of(
+                "surfaces",
+                new String[] {"hooks", "responses"},
+                "rules.0.action",
+                "ask",
+                "rules.0.tools",
+                new String[] {"Write"}));
+        assertFalse(taken("claude-cli/2.0", config));
+        config.put("surfaces", new String[] {"responses"});
+        assertTrue(taken("claude-cli/2.0", config));
     }
 
     @ParameterizedTest

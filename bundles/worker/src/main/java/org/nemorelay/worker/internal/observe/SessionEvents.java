@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.Judgement;
@@ -53,15 +54,18 @@ final class SessionEvents {
             List.of("x-nemo-relay-subagent-id", "x-claude-code-agent-id", "thread-id");
 
     private final Scopes scopes;
-    private final Map<String, Object> pluginConfig;
-    private final boolean fullPayloads;
+    private final Supplier<Map<String, Object>> pluginConfig;
     private final Map<String, Session> sessions = new LinkedHashMap<>();
 
-    /** @param pluginConfig the plugins.toml in force, as session and turn scopes repeat it */
-    SessionEvents(Scopes scopes, Map<String, Object> pluginConfig) {
+    /** @param pluginConfig the plugins.toml in force as of now, as session and turn scopes repeat it */
+    SessionEvents(Scopes scopes, Supplier<Map<String, Object>> pluginConfig) {
         this.scopes = scopes;
         this.pluginConfig = pluginConfig;
-        this.fullPayloads = pluginConfig.get("components") instanceof List<?> components
+    }
+
+    /** Asked at every request: the file changes while requests run. */
+    private boolean fullPayloads() {
+        return pluginConfig.get().get("components") instanceof List<?> components
                 && components.stream()
                         .map(StreamedAnswer::objectOf)
                         .filter(component -> "observability".equals(component.get("kind")))
@@ -115,7 +119,7 @@ final class SessionEvents {
         boolean fresh = session.told.add(owner.map(Scope::uuid).orElse(session.instanceId));
         Optional<Map<String, Object>> content = request.body()
                 .flatMap(RequestCopy::content)
-                .map(body -> fresh || fullPayloads ? body : AnnotatedRequest.recent(api, body));
+                .map(body -> fresh || fullPayloads() ? body : AnnotatedRequest.recent(api, body));
         Map<String, Object> data = new HashMap<>();
         data.put("content", content.orElse(null));
         data.put("headers", observable(session, request.headers()));
@@ -721,7 +725,7 @@ final class SessionEvents {
         metadata.put("session_id", session.id);
         metadata.put("session_instance_id", session.instanceId);
         metadata.put("agent_kind", session.agentKind);
-        metadata.put("plugin_config", pluginConfig);
+        metadata.put("plugin_config", pluginConfig.get());
         return metadata;
     }
 

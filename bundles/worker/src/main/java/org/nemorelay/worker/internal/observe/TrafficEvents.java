@@ -77,13 +77,13 @@ public final class TrafficEvents {
      * Starts the thread.
      *
      * @param plugins the subscribers as of now
-     * @param pluginConfig the plugins.toml in force, for the events that repeat it
+     * @param pluginConfig the plugins.toml in force as of now, for the events that repeat it
      * @param ids fresh UUIDs, version 7
      * @param captureBytes how much of one answer is copied at most
      */
     public TrafficEvents(
             Supplier<Snapshot> plugins,
-            Map<String, Object> pluginConfig,
+            Supplier<Map<String, Object>> pluginConfig,
             Supplier<String> ids,
             EventLog log,
             int captureBytes) {

@@ -2,12 +2,16 @@ package org.nemorelay.worker.internal.observe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.Outcome;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.protocol.HookAgent;
 
 class ExchangesAreObservedTest {
     private static final byte[] PART = "{\"id\":\"c".getBytes(StandardCharsets.UTF_8);
@@ -79,6 +84,56 @@ class ExchangesAreObservedTest {
                 recorder.lines().stream()
                         .filter(line -> line.contains("anthropic.messages") && line.contains("\"start\""))
                         .count());
+    }
+
+    /** The administrator edits plugins.toml while the worker runs. */
+    @Test
+    void whatTheFileSaysNowHoldsForTheNextRequest() throws Exception {
+        Recorder recorder = new Recorder();
+        AtomicReference<Map<String, Object>> plan = new AtomicReference<>(payloads(false));
+        TrafficEvents events = recorder.events(plan::get, 1000);
+        byte[] body = ("{\"model\":\"claude-x\",\"messages\":[{\"role\":\"user\",\"content\":\"one\"},"
+                        + "{\"role\":\"assistant\",\"content\":\"two\"},{\"role\":\"user\",\"content\":\"three\"}]}")
+                .getBytes(StandardCharsets.UTF_8);
+        List<Boolean> whole = new ArrayList<>();
+        for (boolean full : new boolean[] {false, false, true, false}) {
+            plan.set(payloads(full));
+            int before = starts(recorder).size();
+            events.exchange("/v1/messages", HttpFields.build().add("X-Claude-Code-Session-Id", "s"), Optional.of(body))
+                    .end(new Outcome.Completed(200));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (starts(recorder).size() == before) {
+                assertTrue(System.nanoTime() < deadline, () -> "no record in " + recorder.lines());
+                Thread.onSpinWait();
+            }
+            whole.add(starts(recorder).getLast().contains("two"));
+        }
+        // The first of a session is new as a whole.
+        assertEquals(List.of(true, false, true, false), whole);
+        plan.set(payloads(true));
+        Recorder.hook(
+                        events,
+                        HookAgent.CODEX,
+                        "{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"t\",\"prompt\":\"p\"}")
+                .join();
+        events.close("end", 10_000);
+        assertEquals(
+                payloads(true),
+                recorder.only("codex-turn", "start")
+                        .object("metadata")
+                        .object("plugin_config")
+                        .values());
+    }
+
+    private static Map<String, Object> payloads(boolean full) {
+        return Map.of(
+                "components", List.of(Map.of("kind", "observability", "config", Map.of("enable_full_payloads", full))));
+    }
+
+    private static List<String> starts(Recorder recorder) {
+        return recorder.lines().stream()
+                .filter(line -> line.contains("anthropic.messages") && line.contains("\"scope_category\":\"start\""))
+                .toList();
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.pipeline.Stages;
@@ -25,6 +26,10 @@ final class Recorder implements EventLog {
     private final Snapshot snapshot = new Snapshot(List.of(new Sink()), List.of(), Stages.NONE);
 
     TrafficEvents events(Map<String, Object> pluginConfig, int captureBytes) {
+        return events(() -> pluginConfig, captureBytes);
+    }
+
+    TrafficEvents events(Supplier<Map<String, Object>> pluginConfig, int captureBytes) {
         return new TrafficEvents(() -> snapshot, pluginConfig, new Ids()::uuid7, this, captureBytes);
     }
 

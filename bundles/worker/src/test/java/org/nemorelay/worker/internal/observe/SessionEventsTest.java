@@ -21,7 +21,7 @@ import org.nemorelay.worker.internal.hook.HookPayload;
 
 class SessionEventsTest {
     private final List<Event> events = new ArrayList<>();
-    private final SessionEvents sessions = new SessionEvents(new Scopes(this::nextId, events::add), Map.of());
+    private final SessionEvents sessions = new SessionEvents(new Scopes(this::nextId, events::add), Map::of);
     private Instant now = Instant.parse("2026-03-04T05:06:07Z");
     private int ids;
 

@@ -74,7 +74,7 @@ class TrafficIsNotHeldUpTest {
     @Test
     void withoutASubscriberNothingIsCopied() throws Exception {
         Snapshot nobody = Snapshot.NONE;
-        TrafficEvents events = new TrafficEvents(() -> nobody, Map.of(), new Ids()::uuid7, new Recorder(), 1000);
+        TrafficEvents events = new TrafficEvents(() -> nobody, Map::of, new Ids()::uuid7, new Recorder(), 1000);
         assertEquals(Optional.empty(), events.call("/v1/messages", Map.of(), -1, Optional.empty()));
         events.close("end", 10_000);
     }
