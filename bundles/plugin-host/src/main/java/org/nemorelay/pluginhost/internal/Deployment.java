@@ -383,7 +383,7 @@ final class Deployment {
         } catch (IOException e) {
             throw new Unusable("cannot be read (" + BundleFolders.reason(e) + "), make it readable or remove it");
         } catch (BundleException e) {
-            throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()));
+            throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()) + "; correct its manifest");
         }
     }
 

@@ -32,7 +32,7 @@ final class Failures {
                 }
             }
             return missing.isEmpty()
-                    ? "does not resolve: " + line(failure.getMessage())
+                    ? "does not resolve: " + line(failure.getMessage()) + "; build it for this version"
                     : "needs " + String.join(" and ", missing)
                             + ", which nothing here provides; build it for this version or add what it needs";
         }

@@ -62,7 +62,7 @@ final class JarCheck {
                 return Optional.of("has no manifest, build it as an OSGi bundle");
             }
             if (manifest.getMainAttributes().getValue("Bundle-SymbolicName") == null) {
-                return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName");
+                return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
             }
             for (ZipEntry entry : Collections.list(content.entries())) {
                 // Read to its end, whatever it is: the checksum tells whether all of it is there.

@@ -100,13 +100,17 @@ class PluginsThatCannotRunTest {
         try (var jar = new java.util.jar.JarOutputStream(Files.newOutputStream(plain), new java.util.jar.Manifest())) {
             jar.putNextEntry(new ZipEntry("x"));
         }
+        Path strange = host.jar("plugins/strange.jar", "strange", Appending.class, Map.of("Bundle-Version", "first"));
         host.plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()))
                 .start();
         assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + strange + " cannot be installed: ");
+        assertTrue(host.log.stream()
+                .anyMatch(line -> line.contains("strange.jar") && line.endsWith("; correct its manifest")));
         logged("ERROR plugin_quarantined: plugin file " + whole + " is not a whole jar (");
         logged("ERROR plugin_quarantined: plugin file " + empty + " has no manifest, build it as an OSGi bundle");
         logged("ERROR plugin_quarantined: plugin file " + plain
-                + " is no OSGi bundle, its manifest lacks Bundle-SymbolicName");
+                + " is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
     }
 
     /** Requests would be given to classes of that name that are not the relay's. */
