@@ -315,6 +315,24 @@ class RoutingTest {
         return health.substring(start, start + 36);
     }
 
+    /** With and without a session; a worker's own limit is 502 (relay-daemon 0.1). */
+    @Test
+    void providerThatIsSilentForLongerThanAllowedIs504() throws Exception {
+        daemon.stop();
+        daemon.with("response_timeout_secs", 1L).start();
+        CountDownLatch over = new CountDownLatch(1);
+        provider.answer = exchange -> {
+            awaitLatch(over);
+            exchange.close();
+        };
+        for (String[] headers : List.of(new String[0], new String[] {ann.header()})) {
+            RawHttp.Answer late = RawHttp.once(daemon.port(), RawHttp.post("/v1/messages", "{}", headers));
+            assertEquals(504, late.status());
+            assertTrue(late.body().contains("within 1000 ms"), late.body());
+        }
+        over.countDown();
+    }
+
     @Test
     void case57CallersCredentialBeatsTheDaemonsOwnAndAnonymousGetsNone() throws Exception {
         daemon.stop();

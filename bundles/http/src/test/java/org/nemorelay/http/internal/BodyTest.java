@@ -90,38 +90,50 @@ final class BodyTest {
 
     @Test
     void expectationIsAnsweredByTheProvider() throws Exception {
-        try (RawProvider provider = new RawProvider(exchange -> {
-                    String head = exchange.head();
-                    assertTrue(head.toLowerCase(Locale.ROOT).contains("expect: 100-continue"));
-                    exchange.send("HTTP/1.1 100 Continue\r\n\r\n");
-                    exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
-                            + new String(exchange.body(head), StandardCharsets.UTF_8));
-                });
-                Relay relay = new Relay(provider.origin());
-                RawClient client = new RawClient(relay.port())) {
-            client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
-            assertEquals(100, client.read().status());
-            RawClient.Answer got = client.send("{}").read();
-            assertEquals(200, got.status());
-            assertEquals("{}", got.text());
+        for (WireProtocol between : WireProtocol.values()) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        String head = exchange.head();
+                        assertTrue(head.toLowerCase(Locale.ROOT).contains("expect: 100-continue"));
+                        exchange.send("HTTP/1.1 100 Continue\r\n\r\n");
+                        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+                                + new String(exchange.body(head), StandardCharsets.UTF_8));
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between)) {
+                for (Relay relay : List.of(inner, outer)) {
+                    try (RawClient client = new RawClient(relay.port())) {
+                        client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+                        assertEquals(100, client.read().status(), between.name());
+                        RawClient.Answer got = client.send("{}").read();
+                        assertEquals(200, got.status(), between.name());
+                        assertEquals("{}", got.text());
+                    }
+                }
+            }
         }
     }
 
     @Test
     void refusedExpectationNeedsNoBody() throws Exception {
-        try (RawProvider provider = new RawProvider(exchange -> {
-                    exchange.head();
-                    exchange.send("HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\nnope");
-                    exchange.peerCloses();
-                });
-                Relay relay = new Relay(provider.origin());
-                RawClient client = new RawClient(relay.port())) {
-            RawClient.Answer got = client.send(
-                            "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
-                    .read();
-            assertEquals(401, got.status());
-            assertEquals("nope", got.text());
-            assertEquals(new Outcome.Completed(401), relay.outcome());
+        for (WireProtocol between : WireProtocol.values()) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.head();
+                        exchange.send("HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\nnope");
+                        exchange.peerCloses();
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between)) {
+                for (Relay relay : List.of(inner, outer)) {
+                    try (RawClient client = new RawClient(relay.port())) {
+                        RawClient.Answer got = client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                                        + "Content-Length: 2\r\n\r\n")
+                                .read();
+                        assertEquals(401, got.status(), between.name());
+                        assertEquals("nope", got.text());
+                        assertEquals(new Outcome.Completed(401), relay.outcome());
+                    }
+                }
+            }
         }
     }
 

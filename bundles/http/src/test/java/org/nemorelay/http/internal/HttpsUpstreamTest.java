@@ -3,8 +3,10 @@ package org.nemorelay.http.internal;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.http.Outcome;
+import org.nemorelay.http.WireProtocol;
 
 /** A provider behind TLS speaks the HTTP version that it chooses; the client's side does not notice. */
 @Timeout(60)
@@ -157,6 +160,45 @@ final class HttpsUpstreamTest {
             }
             assertTrue(cancelled.await(5, TimeUnit.SECONDS));
             assertInstanceOf(Outcome.ClientCancelled.class, relay.outcome());
+        }
+    }
+
+    /** Report B14: what a provider broke off never looks whole, whichever protocol is between. */
+    @Test
+    void aStreamThatTheProviderResetsBreaksTheClientsBody() throws Exception {
+        CountDownLatch seen = new CountDownLatch(1);
+        try (Http2Provider provider = new Http2Provider(certificates, new Handler.Abstract() {
+                    @Override
+                    public boolean handle(Request request, Response response, Callback callback) throws Exception {
+                        response.write(false, StandardCharsets.UTF_8.encode("data: 1\n\n"), Callback.NOOP);
+                        seen.await();
+                        callback.failed(new IOException("reset"));
+                        return true;
+                    }
+                });
+                Relay inner = new Relay("https://localhost:" + provider.port(), certificates.trusting("authority"));
+                Relay overHttp1 = inner.behind(WireProtocol.HTTP_1_1);
+                Relay overH2c = inner.behind(WireProtocol.H2C)) {
+            List<RawClient> clients = new ArrayList<>();
+            try {
+                for (Relay relay : List.of(inner, overHttp1, overH2c)) {
+                    RawClient client = new RawClient(relay.port());
+                    clients.add(client);
+                    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").readHead();
+                    assertEquals("data: 1\n\n", new String(client.readChunk(), StandardCharsets.UTF_8));
+                }
+                seen.countDown();
+                for (RawClient client : clients) {
+                    assertThrows(IOException.class, client::readChunk);
+                }
+                for (Relay relay : List.of(overHttp1, overH2c)) {
+                    assertInstanceOf(Outcome.BodyBroken.class, relay.outcome());
+                }
+            } finally {
+                for (RawClient client : clients) {
+                    client.close();
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -67,6 +68,10 @@ final class DataPlaneTest {
     }
 
     private HttpListener listen(String base) {
+        return listen(base, 0);
+    }
+
+    private HttpListener listen(String base, long headTimeoutMs) {
         Observation observation = new Observation() {
             @Override
             public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
@@ -92,7 +97,7 @@ final class DataPlaneTest {
                 new UpstreamFailureLog(log, "worker", System::nanoTime),
                 100_000,
                 100_000,
-                0);
+                headTimeoutMs);
         return engine.listen("127.0.0.1", 0, server -> dataPlane);
     }
 
@@ -207,6 +212,22 @@ final class DataPlaneTest {
             assertTrue(answer.body().contains("nemo_relay_gateway_error"), answer.body());
         }
         assertEquals(List.of("upstream_request_failed"), log.events());
+        assertEquals(204, send("GET", "/_nemo-relay/worker/v1/ready", "").statusCode());
+    }
+
+    /** The daemon's own limit is 504 (relay-daemon 0.1). */
+    @Test
+    void providerThatIsSilentForLongerThanAllowedIs502() throws Exception {
+        worker.close();
+        try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            worker = listen("http://127.0.0.1:" + silent.getLocalPort(), 200);
+            open();
+            HttpResponse<String> answer = send("POST", "/v1/responses", "{}");
+            assertEquals(502, answer.statusCode());
+            assertTrue(answer.body().contains("within 200 ms"), answer.body());
+            assertTrue(answer.body().contains("nemo_relay_gateway_error"), answer.body());
+        }
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
         assertEquals(204, send("GET", "/_nemo-relay/worker/v1/ready", "").statusCode());
     }
 
