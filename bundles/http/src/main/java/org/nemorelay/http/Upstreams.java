@@ -65,12 +65,9 @@ public final class Upstreams {
             }
             return path + (given ? pathQuery : "/v1" + pathQuery);
         }
-
-        /** Without the version segment. */
-        String bare(String pathQuery) {
-            return path + (pathQuery.startsWith("/v1/") ? pathQuery.substring(3) : pathQuery);
-        }
     }
+
+    private static final Base OPENAI = Base.of(OPENAI_BASE_URL);
 
     private final Base openai;
     private final Base anthropic;
@@ -95,7 +92,9 @@ public final class Upstreams {
     }
 
     /**
-     * The target of a request.
+     * The target of a request. Codex with a ChatGPT login is sent to ChatGPT where OpenAI's own URL stands for its provider
+     * and no key is lent: a login never goes past a base URL that was configured. What a catalog of models shows depends on
+     * who asks, so no key is lent for it.
      *
      * @param pathQuery the request's own path and query
      * @param lend whether the relay's credentials may stand in where the caller sent none
@@ -109,13 +108,12 @@ public final class Upstreams {
                         anthropic.path() + path,
                         credentials(headers, lend ? anthropicKey : Optional.empty()));
             case OPENAI -> {
-                Optional<HttpField> key = lend ? openaiKey : Optional.empty();
-                boolean chatgpt = chatgptToken(headers);
-                if (chatgpt && key.isEmpty()) {
-                    yield new Target(chatgptCodex.origin(), chatgptCodex.bare(path), HeaderEdit.NONE);
+                Optional<HttpField> key = lend && !route.catalog() ? openaiKey : Optional.empty();
+                boolean codex = pathQuery.startsWith(CODEX_PREFIX + "/");
+                if (codex && key.isEmpty() && openai.equals(OPENAI) && chatgptToken(headers)) {
+                    yield new Target(chatgptCodex.origin(), chatgptCodex.path() + path, HeaderEdit.NONE);
                 }
-                HeaderEdit edit = chatgpt ? replaceAuthorization(key.orElseThrow()) : credentials(headers, key);
-                yield new Target(openai.origin(), openai.versioned(path), edit);
+                yield new Target(openai.origin(), openai.versioned(path), credentials(headers, key));
             }
         };
     }
@@ -184,21 +182,11 @@ public final class Upstreams {
         return fields -> fields.add(field);
     }
 
-    private static HeaderEdit replaceAuthorization(HttpField key) {
-        return fields -> {
-            fields.remove(HttpHeader.AUTHORIZATION);
-            fields.add(key);
-        };
-    }
-
     /** A ChatGPT login's token, which only ChatGPT's own upstream takes. */
     private static boolean chatgptToken(HttpFields headers) {
         String authorization = headers.get(HttpHeader.AUTHORIZATION);
-        if (authorization == null || !authorization.regionMatches(true, 0, "Bearer ", 0, 7)) {
-            return false;
-        }
-        String token = authorization.substring(7).trim();
-        return token.startsWith("eyJ") || token.startsWith("at-");
+        return authorization != null
+                && (authorization.startsWith("Bearer eyJ") || authorization.startsWith("Bearer at-"));
     }
 
     private static boolean loopback(String host) {

@@ -2,6 +2,7 @@ package org.nemorelay.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
@@ -111,16 +112,50 @@ final class UpstreamsTest {
     }
 
     @Test
-    void aChatGptLoginGoesToChatGptUnlessAKeyReplacesIt() {
-        HttpFields login = headers("Authorization", "Bearer eyJabc");
-        Upstreams without = upstreams("", "", Map.of());
-        Upstreams.Target chatgpt = without.resolve(RESPONSES, "/v1/responses?q", login, true);
-        assertEquals("https://chatgpt.com:443/backend-api/codex/responses?q", url(chatgpt));
-        assertEquals(List.of("Authorization: Bearer eyJabc"), sent(chatgpt, login));
-        Upstreams with = upstreams("", "", Map.of("OPENAI_API_KEY", "k"));
-        Upstreams.Target replaced = with.resolve(RESPONSES, "/v1/responses", login, true);
-        assertEquals("https://api.openai.com:443/v1/responses", url(replaced));
-        assertEquals(List.of("Authorization: Bearer k"), sent(replaced, login));
+    void codexWithAChatGptLoginGoesToChatGptUnlessAKeyIsLent() {
+        String codex = "/backend-api/codex/responses";
+        PublicRoute.Provider route = provider(codex);
+        Upstreams upstreams = upstreams("https://api.openai.com/v1/", "", Map.of("OPENAI_API_KEY", "k"));
+        for (String token : List.of("eyJabc", "at-abc")) {
+            HttpFields login = headers("Authorization", "Bearer " + token);
+            Upstreams.Target chatgpt = upstreams.resolve(route, codex + "?q", login, false);
+            assertEquals("https://chatgpt.com:443/backend-api/codex/responses?q", url(chatgpt));
+            assertEquals(List.of("Authorization: Bearer " + token), sent(chatgpt, login));
+            Upstreams.Target lent = upstreams.resolve(route, codex, login, true);
+            assertEquals("https://api.openai.com:443/v1/responses", url(lent));
+            assertEquals(List.of("Authorization: Bearer " + token), sent(lent, login), "the caller's own stays");
+            assertEquals(
+                    "https://api.openai.com:443/v1/responses",
+                    url(upstreams.resolve(RESPONSES, "/v1/responses", login, false)));
+        }
+        for (String other : List.of("Bearer sk-x", "bearer eyJabc", "Basic eyJabc", "Bearer  eyJabc")) {
+            assertEquals(
+                    "https://api.openai.com:443/v1/responses",
+                    url(upstreams.resolve(route, codex, headers("Authorization", other), false)),
+                    other);
+        }
+    }
+
+    /** Bearer tokens of many gateways look like those of ChatGPT. */
+    @Test
+    void noLoginGoesPastAConfiguredProvider() {
+        HttpFields token = headers("Authorization", "Bearer eyJabc");
+        Upstreams upstreams = upstreams("https://gateway.example/v1", "", Map.of());
+        for (String path : List.of("/backend-api/codex/responses", "/v1/responses", "/v1/chat/completions")) {
+            Upstreams.Target target = upstreams.resolve(provider(path), path, token, false);
+            assertTrue(url(target).startsWith("https://gateway.example:443/v1/"), url(target));
+            assertEquals(List.of("Authorization: Bearer eyJabc"), sent(target, token));
+        }
+    }
+
+    @Test
+    void noKeyIsLentForACatalog() {
+        Upstreams upstreams = new Upstreams(
+                new Upstreams.Settings("", "Bearer configured", "", "", ""), Map.of("OPENAI_API_KEY", "k"));
+        for (String path : List.of("/models", "/v1/models")) {
+            assertEquals(
+                    List.of(), sent(upstreams.resolve(provider(path), path, HttpFields.EMPTY, true), HttpFields.EMPTY));
+        }
     }
 
     @Test
