@@ -119,23 +119,17 @@ public final class Upstreams {
     }
 
     /**
-     * The target that the caller named in {@code x-nemo-relay-upstream-base-url}; the relay's credentials are never lent
-     * to it. An Anthropic base is one as that provider's own clients take it: the whole path follows it.
+     * The target that the caller named in {@code x-nemo-relay-upstream-base-url}, which the whole path follows as it is; the
+     * relay's credentials are never lent to it.
      *
      * @throws RelayException INVALID_PAYLOAD for a URL that the rule does not allow, or without the caller's credential
      */
-    public Target named(PublicRoute.Provider route, String baseUrl, String pathQuery, HttpFields headers) {
+    public Target named(String baseUrl, String pathQuery, HttpFields headers) {
         Base base = namedBase(baseUrl);
-        boolean credential = CREDENTIALS.stream().anyMatch(headers::contains);
-        if (!credential) {
+        if (CREDENTIALS.stream().noneMatch(headers::contains)) {
             throw refused("a client-named upstream requires a caller-supplied provider credential");
         }
-        String path = pathQuery.startsWith(CODEX_PREFIX + "/") ? pathQuery.substring(CODEX_PREFIX.length()) : pathQuery;
-        String target = switch (route.family()) {
-            case ANTHROPIC -> base.path() + path;
-            case OPENAI -> base.versioned(path);
-        };
-        return new Target(base.origin(), target, HeaderEdit.NONE);
+        return new Target(base.origin(), base.path() + pathQuery, HeaderEdit.NONE);
     }
 
     private static Base namedBase(String baseUrl) {
@@ -150,8 +144,11 @@ public final class Upstreams {
         }
         boolean https = "https".equalsIgnoreCase(uri.getScheme());
         boolean http = "http".equalsIgnoreCase(uri.getScheme());
-        if (uri.getHost() == null || !https && !http) {
+        if (uri.getHost() == null) {
             throw refused("upstream base URL header is not an absolute URL");
+        }
+        if (!https && !http) {
+            throw refused("upstream base URL must use http or https");
         }
         if (uri.getRawUserInfo() != null) {
             throw refused("upstream base URL must not carry credentials");

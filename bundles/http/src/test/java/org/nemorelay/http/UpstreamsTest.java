@@ -164,17 +164,17 @@ final class UpstreamsTest {
         HttpFields own = headers("x-api-key", "k");
         assertEquals(
                 "http://127.0.0.1:1/pfx/v1/v1/messages",
-                url(upstreams.named(MESSAGES, "http://127.0.0.1:1/pfx/v1/", "/v1/messages", own)));
-        assertEquals(
-                "https://example.com:443/v1/responses",
-                url(upstreams.named(RESPONSES, "https://example.com/v1", "/v1/responses", own)));
+                url(upstreams.named("http://127.0.0.1:1/pfx/v1/", "/v1/messages", own)));
+        for (String path : List.of("/v1/responses?q", "/responses", "/backend-api/codex/responses")) {
+            assertEquals(
+                    "https://example.com:443/v1" + path, url(upstreams.named("https://example.com/v1", path, own)));
+        }
         for (String bad :
                 List.of("", " ", "nope", "ftp://h", "http://h", "https://u@h", "https://h?q", "https://h#f")) {
-            assertThrows(RelayException.class, () -> upstreams.named(MESSAGES, bad, "/v1/messages", own), bad);
+            assertThrows(RelayException.class, () -> upstreams.named(bad, "/v1/messages", own), bad);
         }
         assertThrows(
-                RelayException.class,
-                () -> upstreams.named(MESSAGES, "https://example.com", "/v1/messages", HttpFields.EMPTY));
+                RelayException.class, () -> upstreams.named("https://example.com", "/v1/messages", HttpFields.EMPTY));
     }
 
     @Test

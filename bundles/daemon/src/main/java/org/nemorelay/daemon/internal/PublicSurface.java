@@ -280,7 +280,7 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
             }
             String named = headers.get(Headers.UPSTREAM_BASE_URL);
             try {
-                target = upstreams.named(route, named == null ? "" : named, pathQuery, headers);
+                target = upstreams.named(named == null ? "" : named, pathQuery, headers);
             } catch (RelayException e) {
                 Answers.gatewayError(response, callback, 400, e.getMessage(), catalogHeaders(route));
                 return;

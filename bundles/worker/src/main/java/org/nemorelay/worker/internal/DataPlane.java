@@ -145,7 +145,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
         try {
             Optional<String> named = Optional.ofNullable(headers.get(Headers.UPSTREAM_BASE_URL));
             target = named.isPresent()
-                    ? upstreams.named(route, named.get(), pathQuery, headers)
+                    ? upstreams.named(named.get(), pathQuery, headers)
                     : upstreams.resolve(route, pathQuery, headers, true);
         } catch (RelayException e) {
             Answers.gatewayError(response, callback, e.kind().status(), e.getMessage());
