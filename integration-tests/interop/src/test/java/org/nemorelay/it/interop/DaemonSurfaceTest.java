@@ -19,14 +19,14 @@ import org.nemorelay.it.User;
  * reasons. The limit of control upgrades per source address is left out: ours is higher on purpose.
  */
 class DaemonSurfaceTest {
-    private static final String UNBOUND = "x-nemo-relay-client-token: " + "A".repeat(43);
+    static final String UNBOUND = "x-nemo-relay-client-token: " + "A".repeat(43);
     private static final String MALFORMED = "x-nemo-relay-client-token: short";
     private static final List<String> UPGRADE = List.of(
             "connection: upgrade",
             "upgrade: websocket",
             "sec-websocket-version: 13",
             "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==");
-    private static final String MESSAGE = "{\"model\":\"mock-model\",\"stream\":true}";
+    static final String MESSAGE = "{\"model\":\"mock-model\",\"stream\":true}";
 
     private static final String LONE_UPGRADE = " whose connection header names no upgrade";
     private static final String UNNAMED =
@@ -34,7 +34,7 @@ class DaemonSurfaceTest {
                     + " harnesses and stock hooks name it";
 
     /** Name of the exchange to the reason why ours differs. */
-    private static final Map<String, String> ACCEPTED = Map.ofEntries(
+    static final Map<String, String> ACCEPTED = Map.ofEntries(
             Map.entry("no host", "HTTP/1.1 demands a host (RFC 9112 3.2)"),
             Map.entry("no slash", "a target that is neither a path nor a URI is malformed (RFC 9112 3.2)"),
             Map.entry("GET /%zz", "an escape of no byte is malformed (RFC 3986 2.1)"),
@@ -102,7 +102,7 @@ class DaemonSurfaceTest {
         comparison.hold();
     }
 
-    private static List<Exchange> ownPaths() {
+    static List<Exchange> ownPaths() {
         List<Exchange> all = new ArrayList<>();
         for (String path : List.of(
                 "/healthz",
@@ -172,7 +172,7 @@ class DaemonSurfaceTest {
         return all;
     }
 
-    private static List<Exchange> credentials() {
+    static List<Exchange> credentials() {
         List<Exchange> all = new ArrayList<>();
         for (String path : List.of("/v1/messages", "/hooks/claude-code")) {
             for (String value : List.of(
@@ -198,7 +198,7 @@ class DaemonSurfaceTest {
         return all;
     }
 
-    private static List<Exchange> hooks() {
+    static List<Exchange> hooks() {
         List<Exchange> all = new ArrayList<>();
         for (String agent : List.of("codex", "claude-code", "pi")) {
             all.add(Exchange.of("POST /hooks/" + agent, "{\"hook_event_name\":\"SessionStart\"}"));
@@ -208,7 +208,7 @@ class DaemonSurfaceTest {
         return all;
     }
 
-    private static List<Exchange> passThrough() {
+    static List<Exchange> passThrough() {
         return List.of(
                 Exchange.of("POST /v1/messages?beta=true", MESSAGE, "x-api-key: k", "anthropic-version: 2023-06-01"),
                 Exchange.of("POST /v1/messages/count_tokens", "{}"),
@@ -252,7 +252,7 @@ class DaemonSurfaceTest {
                         "POST /v1/messages/count_tokens HTTP/1.0\r\nhost: relay.test\r\ncontent-length: 2\r\n\r\n{}"));
     }
 
-    private static List<Exchange> upgrades() {
+    static List<Exchange> upgrades() {
         String[] upgrade = UPGRADE.toArray(String[]::new);
         List<Exchange> all = new ArrayList<>();
         for (String path : List.of(
@@ -321,7 +321,7 @@ class DaemonSurfaceTest {
                         "GET /healthz HTTP/1.1\r\nhost: relay.test\r\n" + "x-many: 1\r\n".repeat(101) + "\r\n"));
     }
 
-    private static MockProvider provider() {
+    static MockProvider provider() {
         MockProvider.Responder json = (request, reply) -> {
             String body = "{\"id\":\"msg_1\"}";
             reply.head(

@@ -24,6 +24,11 @@ record Exchange(String name, String request) {
         return new Exchange(name, text.append("\r\n").append(body).toString());
     }
 
+    /** The same with one header line more. */
+    Exchange with(String header) {
+        return new Exchange(name, request.replaceFirst("\r\n", "\r\n" + header + "\r\n"));
+    }
+
     /** The treatment by the daemon at this port, without what differs between any two daemons or moments. */
     String treatment(int port, MockProvider provider) {
         int before = provider.received().size();

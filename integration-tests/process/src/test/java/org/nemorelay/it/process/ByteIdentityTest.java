@@ -5,18 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
+import org.nemorelay.it.ProcessTable;
+import org.nemorelay.it.Relay;
 import org.nemorelay.it.Reply;
 
 /** What goes in comes out, to the byte, in both directions (B4, B12). */
@@ -67,11 +74,36 @@ class ByteIdentityTest {
     @ParameterizedTest
     @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, PASS_THROUGH", "H2C, WORKER"})
     void oddlySplitBodiesWithTrailers(Version version, Route route, Line line) throws Exception {
+        exchange(line.provider(), route, () -> line.post(version, route, "/v1/responses"));
+    }
+
+    /** Asked as its daemon would ask. */
+    @Test
+    void oddlySplitBodiesWithTrailersByAWorkerAlone(@TempDir Path folder) throws Exception {
+        try (OneUser bench = new OneUser(folder, "", Route.WORKER.at(""));
+                Clients clients = new Clients();
+                Relay relay = bench.daemon();
+                ControlCut road = new ControlCut(relay.port());
+                McpSession mcp = McpSession.start(bench.user.withToken(
+                        bench.executable.toString(), "daemon", "mcp", "--daemon-address", road.address()))) {
+            mcp.initialize();
+            relay.awaitReadyWorker(mcp);
+            int worker = ProcessTable.listeningPorts(bench.workers().getFirst().pid())
+                    .getFirst();
+            String token = "x-nemo-relay-worker-token: " + road.dataToken();
+            for (Version version : Version.values()) {
+                exchange(bench.provider, Route.WORKER, () -> clients.post(version, worker, "/v1/responses", token));
+            }
+            assertEquals(0, mcp.end());
+        }
+    }
+
+    private static void exchange(MockProvider provider, Route route, Callable<Call> begin) throws Exception {
         byte[] up = corpus(1);
         byte[] down = corpus(2);
         CompletableFuture<byte[]> received = new CompletableFuture<>();
         List<String> trailersUp = new ArrayList<>();
-        line.provider().script(route.at("/v1/responses"), (head, connection) -> {
+        provider.script(route.at("/v1/responses"), (head, connection) -> {
             received.complete(connection.body(head, trailersUp));
             Reply reply = connection.reply().head(200, "content-type: text/event-stream", "transfer-encoding: chunked");
             for (byte[] piece : splits(down, 3)) {
@@ -79,7 +111,7 @@ class ByteIdentityTest {
             }
             reply.end("X-Sum: a", "X-Other: o", "X-Sum: b", "X-Sum: a");
         });
-        try (Call call = line.post(version, route, "/v1/responses")) {
+        try (Call call = begin.call()) {
             int number = 0;
             for (byte[] piece : splits(up, 4)) {
                 call.data(piece);

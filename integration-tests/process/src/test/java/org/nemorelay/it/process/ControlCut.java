@@ -1,5 +1,6 @@
 package org.nemorelay.it.process;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,18 +11,21 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
 
 /**
  * Another loopback address with the daemon's port, through which clients reach it, so that their control connections can be
- * cut while requests, which go from the daemon to the worker, go on.
+ * cut while requests, which go from the daemon to the worker, go on. It hears what is said there, too.
  */
 final class ControlCut implements AutoCloseable {
     private static final String OTHER = "127.0.0.2";
+    private static final Pattern DATA_TOKEN = Pattern.compile("\"data_token\":\"([A-Za-z0-9_-]{43})\"");
 
     private final int port;
     private final ServerSocket server;
     private final List<Socket> workers = new CopyOnWriteArrayList<>();
     private final List<Socket> all = new CopyOnWriteArrayList<>();
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
     private volatile boolean workersCut;
 
     ControlCut(int port) {
@@ -49,6 +53,16 @@ final class ControlCut implements AutoCloseable {
         workersCut = false;
     }
 
+    /** The token that the daemon gave to the last worker, for its requests to it. */
+    String dataToken() {
+        return DATA_TOKEN
+                .matcher(said.toString(StandardCharsets.UTF_8))
+                .results()
+                .map(match -> match.group(1))
+                .reduce((first, second) -> second)
+                .orElseThrow();
+    }
+
     private void accept() {
         while (!server.isClosed()) {
             try {
@@ -73,11 +87,11 @@ final class ControlCut implements AutoCloseable {
                     return;
                 }
             }
-            Thread back = Thread.ofPlatform().daemon().name("control-cut-out").start(() -> copy(daemon, client));
+            Thread back = Thread.ofPlatform().daemon().name("control-cut-out").start(() -> copy(daemon, client, said));
             if (length > 0) {
                 daemon.getOutputStream().write(first, 0, length);
             }
-            copy(client, daemon);
+            copy(client, daemon, OutputStream.nullOutputStream());
             back.join();
         } catch (IOException e) {
             // cut
@@ -86,11 +100,15 @@ final class ControlCut implements AutoCloseable {
         }
     }
 
-    private static void copy(Socket from, Socket to) {
+    private static void copy(Socket from, Socket to, OutputStream heard) {
         try (to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
-            in.transferTo(out);
+            byte[] some = new byte[8_192];
+            for (int length = in.read(some); length >= 0; length = in.read(some)) {
+                heard.write(some, 0, length);
+                out.write(some, 0, length);
+            }
         } catch (IOException e) {
             // cut
         }
