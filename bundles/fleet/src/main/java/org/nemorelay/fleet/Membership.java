@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.SeamException;
@@ -81,9 +82,10 @@ public final class Membership implements AutoCloseable {
             onRefused.accept(e);
         } catch (Ended e) {
             // Closed.
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Without its member a process would be up and of no fleet.
-            onRefused.accept(new RelayException(FailureKind.INTERNAL, "the membership failed: " + e, e));
+            onRefused.accept(
+                    new RelayException(FailureKind.INTERNAL, "the membership failed: " + Reasons.defect(e), e));
         }
     }
 

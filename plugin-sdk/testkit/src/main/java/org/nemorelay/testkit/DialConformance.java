@@ -200,9 +200,10 @@ public abstract class DialConformance extends Conformance {
     void closingAClientEndsItsCalls() {
         try (Registration _ = rig().serveBackend("n", rig().backendAddress(), (method, exchange) -> exchange.next())) {
             BackendClient client = client("n", true);
-            BackendClient.Call call = client.open(Context.background(), "Forward");
-            client.close();
-            assertThrows(CancelledException.class, call::next);
+            try (BackendClient.Call call = client.open(Context.background(), "Forward")) {
+                client.close();
+                assertThrows(CancelledException.class, call::next);
+            }
         }
     }
 

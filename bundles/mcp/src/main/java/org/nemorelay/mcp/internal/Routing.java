@@ -262,9 +262,11 @@ final class Routing implements Runnable {
         leaveLaunch();
         lastActivation = grant.activationId();
         try {
-            Process process = starter.start(grant);
+            // As one: a session that ends meanwhile would leave the process to nobody.
             synchronized (this) {
-                launch = new Launch(grant.activationId(), process);
+                if (!stopping) {
+                    launch = new Launch(grant.activationId(), starter.start(grant));
+                }
             }
             return Optional.empty();
         } catch (WorkerStarter.StartFailure e) {

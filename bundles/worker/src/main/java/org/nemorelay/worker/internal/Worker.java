@@ -135,12 +135,21 @@ final class Worker implements Runnable {
                 stopped("startup_failed", Optional.of(e));
                 process.fail(e);
             }
+        } catch (RuntimeException | Error e) {
+            RelayException defect = defect(e);
+            stopped("failed", Optional.of(defect));
+            process.fail(defect);
         } catch (InterruptedException e) {
             stopped(Ending.SIGNAL.word, Optional.empty());
             process.exit(0);
         } finally {
             living = Optional.empty();
         }
+    }
+
+    /** What ends the process when its worker cannot go on: without it, nothing in it would come to an end. */
+    static RelayException defect(Throwable cause) {
+        return new RelayException(FailureKind.INTERNAL, "the worker cannot go on: " + Reasons.defect(cause), cause);
     }
 
     private void live(HttpListener listener) throws InterruptedException {

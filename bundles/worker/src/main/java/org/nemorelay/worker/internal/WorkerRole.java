@@ -109,14 +109,21 @@ public final class WorkerRole {
         try {
             alive = prepare(input);
         } catch (RelayException e) {
-            if (!stopped) {
-                process.fail(e);
-            }
+            fail(e);
+            return;
+        } catch (RuntimeException | Error e) {
+            fail(Worker.defect(e));
             return;
         }
         life = Optional.of(alive);
         if (!stopped) {
             alive.run();
+        }
+    }
+
+    private void fail(RelayException failure) {
+        if (!stopped) {
+            process.fail(failure);
         }
     }
 

@@ -45,6 +45,7 @@ final class WorkerLifeTest {
             log,
             new FakeProcess(),
             2_000);
+    private volatile boolean gone;
     private final Thread thread = new Thread(worker, "worker under test");
 
     @BeforeEach
@@ -98,6 +99,20 @@ final class WorkerLifeTest {
         assertEquals(
                 List.of("worker_ready worker_id=w", "worker_stopped worker_id=w reason=drained outcome=success"),
                 log.lines);
+    }
+
+    /** A class that cannot be loaded any more, for instance: the process would stay, with nobody to end it. */
+    @Test
+    void aDefectEndsTheProcess() {
+        gone = true;
+        plugins.complete(null);
+        Awaiting.await("failed", () -> acts.stream().anyMatch(act -> act.startsWith("fail ")));
+        assertTrue(
+                acts.getLast()
+                        .startsWith("fail the worker cannot go on: internal error: java.lang.NoClassDefFoundError:"
+                                + " org/nemorelay/Gone at "),
+                acts.getLast());
+        assertTrue(log.lines.getLast().contains("reason=failed"), "" + log.lines);
     }
 
     @Test
@@ -332,6 +347,9 @@ final class WorkerLifeTest {
 
         @Override
         public void observe() {
+            if (gone) {
+                throw new NoClassDefFoundError("org/nemorelay/Gone");
+            }
             acts.add("observe");
         }
 

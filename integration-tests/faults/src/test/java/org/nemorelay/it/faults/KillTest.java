@@ -30,14 +30,12 @@ class KillTest {
     @TempDir
     Path folder;
 
-    /** One of each kind of recovery: by socket, by grace, by restart, by the next session. */
+    /** One in each state: recovery by socket, by grace, by restart, by the next session. */
     @ParameterizedTest
     @CsvSource({
         "EMPTY, MCP",
         "ACTIVATING, MCP",
         "READY, DAEMON",
-        "READY, WORKER",
-        "READY, MCP",
         "DRAINING, WORKER",
         "PASS_THROUGH, HARNESS",
         "RECOVERING, WORKER"

@@ -411,7 +411,7 @@ final class Scene implements AutoCloseable {
         signalWorkers("CONT");
     }
 
-    /** Keeps in mind which workers there are before the kill. */
+    /** Keeps in mind which processes of workers there are before the kill; its start script may have some beside it. */
     void remember() {
         before = workerPids();
     }
@@ -435,7 +435,7 @@ final class Scene implements AutoCloseable {
             Set<Long> now = workerPids();
             return now.size() == 1
                     && switch (ending) {
-                        case SAME_WORKER -> now.equals(before);
+                        case SAME_WORKER -> before.containsAll(now);
                         case ANOTHER_WORKER -> !before.containsAll(now);
                         case ONE_WORKER -> true;
                         case NOBODY -> throw new IllegalStateException();
