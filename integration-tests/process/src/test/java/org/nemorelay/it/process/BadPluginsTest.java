@@ -83,6 +83,19 @@ class BadPluginsTest {
                                             && one.contains(line.getKey())
                                             && one.contains(line.getValue())));
                 }
+                // One line each, however often the folder is looked at.
+                for (Map.Entry<String, String> line : expected.entrySet()) {
+                    assertEquals(
+                            1,
+                            mcp.process()
+                                    .stderr()
+                                    .lines()
+                                    .filter(one -> one.contains("plugin_quarantined")
+                                            && one.contains(line.getKey())
+                                            && one.contains(line.getValue()))
+                                    .count(),
+                            line::toString);
+                }
                 // What the owner of the daemon sees, and what a check without a worker finds.
                 List<JsonObject> all = list(bench, relay);
                 assertTrue(
@@ -134,13 +147,13 @@ class BadPluginsTest {
                 new PluginJar("lacks", Denying.class, HookPolicy.class)
                         .header("Import-Package", "org.nemorelay.plugin.api,com.missing"),
                 "lacks",
-                "com.missing");
+                "needs the package com.missing, which nothing here provides");
         optional(
                 plugins,
                 new PluginJar("future", Denying.class, HookPolicy.class)
                         .header("Import-Package", "org.nemorelay.plugin.api;version=\"[9.0,10)\""),
                 "future",
-                "org.nemorelay.plugin.api");
+                "needs the package org.nemorelay.plugin.api in version 9.0.0 or later, below 10.0.0");
         optional(
                 plugins,
                 new PluginJar("throws", Throwing.class, HookPolicy.class),

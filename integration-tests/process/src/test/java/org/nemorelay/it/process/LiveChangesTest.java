@@ -21,6 +21,7 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
 import org.nemorelay.it.PluginJar;
+import org.nemorelay.it.Proc;
 import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.Reply;
@@ -112,6 +113,43 @@ class LiveChangesTest {
             int asked = other.received("/v1/responses").size();
             Files.writeString(config, "[upstream]\nopenai_base_urls = \"x\"\n");
             awaitLine(mcp, "etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key");
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(asked + 1, other.received("/v1/responses").size());
+
+            changed.countDown();
+            assertTrue(stream.answer().text().endsWith("data: last\n\n"));
+            stream.close();
+        }
+    }
+
+    /** The daemon's own requests, of users without a worker. */
+    @Test
+    void anotherProviderServesTheDaemonsNewRequestsToo() throws Exception {
+        try (OneUser bench = new OneUser(folder);
+                MockProvider other = new MockProvider();
+                Relay relay =
+                        Relay.start(bench.user, bench.executable, Proc.spec().env("NEMO_RELAY_LOG", "info"))) {
+            Path config = bench.executable.resolve("../../etc/config.toml").normalize();
+            CountDownLatch changed = new CountDownLatch(1);
+            slowStream(bench.provider, changed);
+            RawHttp stream = openStream(relay, bench);
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(1, bench.provider.received("/v1/responses").size());
+
+            Files.writeString(config, Relay.upstreamToml(other));
+            Await.until(
+                    () -> "the other provider is asked\n" + relay.process().transcript(),
+                    LIMIT,
+                    () -> post(relay, bench, "/v1/responses") == 200
+                            && !other.received("/v1/responses").isEmpty());
+            int asked = other.received("/v1/responses").size();
+            Files.writeString(config, "[upstream]\nopenai_base_urls = \"x\"\n");
+            Await.until(
+                    () -> "the daemon says what is wrong\n" + relay.process().transcript(),
+                    LIMIT,
+                    () -> relay.process()
+                            .stderr()
+                            .contains("etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key"));
             assertEquals(200, post(relay, bench, "/v1/responses"));
             assertEquals(asked + 1, other.received("/v1/responses").size());
 
