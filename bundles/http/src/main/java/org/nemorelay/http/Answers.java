@@ -7,6 +7,8 @@ import java.util.Map;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpVersion;
+import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
@@ -55,6 +57,12 @@ public final class Answers {
             fields.add(header);
         }
         fields.put(HttpHeader.CONTENT_LENGTH, body.length);
+        Request request = response.getRequest();
+        if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
+            // Where the rest of the body is not here yet, the server closes the connection, and the answer then says
+            // so.
+            request.consumeAvailable();
+        }
         response.write(true, body.length == 0 ? BufferUtil.EMPTY_BUFFER : ByteBuffer.wrap(body), callback);
     }
 }

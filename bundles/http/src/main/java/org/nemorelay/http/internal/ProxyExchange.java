@@ -54,6 +54,9 @@ final class ProxyExchange extends IteratingCallback
     /** A provider that answers no {@code Expect} gets the body after this long; that client waits, too. */
     private static final long EXPECT_PATIENCE_MS = 200;
 
+    /** How long a whole answer waits for the rest of a request that upstream has not taken. */
+    private static final long UPLOAD_PATIENCE_MS = 20;
+
     /** More are nonsense, and each waits for the one before. */
     private static final int MAX_INTERIMS = 100;
 
@@ -88,15 +91,15 @@ final class ProxyExchange extends IteratingCallback
     private int interims;
     private volatile boolean submitted;
     private volatile boolean uploaded;
-    /** Upstream wants no more of the body; what the body's source says from then on is an echo of that. */
-    private volatile boolean abandoned;
+    private volatile boolean multiplexed;
 
     // The pump's own; IteratingCallback serialises it.
     private Content.Source source;
     private Content.Chunk held;
     private Content.Chunk alone;
     private RetainableByteBuffer joined;
-    private boolean last;
+    /** Volatile, for the client may leave as soon as it has it. */
+    private volatile boolean last;
 
     ProxyExchange(
             Request request,
@@ -182,6 +185,7 @@ final class ProxyExchange extends IteratingCallback
     /** A connection is there and the head is about to leave; over TLS only now its protocol is known. */
     private void begin(HttpVersion negotiated) {
         submitted = true;
+        multiplexed = negotiated == HttpVersion.HTTP_2;
         if (negotiated == HttpVersion.HTTP_2 && destination.protocol() == WireProtocol.HTTP_1_1) {
             upstream.idleTimeout(0, TimeUnit.MILLISECONDS);
             upstream.headers(headers -> headers.remove(HttpHeader.HOST));
@@ -248,8 +252,9 @@ final class ProxyExchange extends IteratingCallback
     }
 
     private void clientFailed(Throwable cause) {
-        if (!abandoned) {
-            fail(uploaded ? new Outcome.ClientCancelled() : uploadAborted(cause), cause);
+        // Once the whole answer has left, the write alone tells whether the client got it.
+        if (!last) {
+            fail(uploaded || headDecided.get() ? new Outcome.ClientCancelled() : uploadAborted(cause), cause);
         }
     }
 
@@ -259,6 +264,11 @@ final class ProxyExchange extends IteratingCallback
 
     /** Reads what the client sends, as fast as upstream takes it. */
     private final class Upload implements org.eclipse.jetty.client.Request.Content {
+        private final AtomicReference<Runnable> waiting = new AtomicReference<>();
+        private volatile boolean demanded;
+        /** Upstream wants no more of it; the client's side must not suffer by that, for its answer may be under way. */
+        private volatile Throwable abandoned;
+
         private Content.Chunk first;
         /** Of a sized body: its last byte ends it, for the answer may come before its end is read. */
         private long left = request.getLength();
@@ -274,6 +284,9 @@ final class ProxyExchange extends IteratingCallback
 
         @Override
         public Content.Chunk read() {
+            if (abandoned != null) {
+                return Content.Chunk.from(abandoned, true);
+            }
             Content.Chunk chunk = first;
             first = null;
             if (chunk == null) {
@@ -283,9 +296,7 @@ final class ProxyExchange extends IteratingCallback
                 return null;
             }
             if (Content.Chunk.isFailure(chunk)) {
-                if (!abandoned) {
-                    outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
-                }
+                outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
                 return chunk;
             }
             if (bytesWanted && chunk.hasRemaining()) {
@@ -300,15 +311,34 @@ final class ProxyExchange extends IteratingCallback
 
         @Override
         public void demand(Runnable demandCallback) {
-            request.demand(org.eclipse.jetty.util.thread.Invocable.from(InvocationType.NON_BLOCKING, demandCallback));
+            waiting.set(demandCallback);
+            if (abandoned == null) {
+                demanded = true;
+                request.demand(org.eclipse.jetty.util.thread.Invocable.from(InvocationType.NON_BLOCKING, () -> {
+                    demanded = false;
+                    proceed();
+                }));
+            } else {
+                proceed();
+            }
+        }
+
+        private void proceed() {
+            Runnable reader = waiting.getAndSet(null);
+            if (reader != null) {
+                reader.run();
+            }
         }
 
         @Override
         public void fail(Throwable failure) {
-            if (!uploaded) {
-                abandoned = true;
-                request.fail(failure);
-            }
+            abandoned = failure;
+            proceed();
+        }
+
+        /** Whether the client may still be sending it, so that no request of it can follow on the connection. */
+        private boolean isOpen() {
+            return !uploaded && (demanded || !request.consumeAvailable());
         }
 
         @Override
@@ -462,6 +492,10 @@ final class ProxyExchange extends IteratingCallback
                     HttpHeader.CONTENT_LENGTH); // There is none to measure (RFC 9110 8.6), and the server would refuse.
         }
         destination.response().apply(headers);
+        if (!uploaded && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
+            // An early answer: what is left of the body is discarded, and no request can follow it.
+            headers.put(HttpFields.CONNECTION_CLOSE);
+        }
         // With a supplier HTTP/1.1 answers in chunks, so a sized body gets one only where trailers were announced.
         boolean announced = headers.contains(HttpHeader.TRAILER);
         boolean sized = headers.contains(HttpHeader.CONTENT_LENGTH);
@@ -476,7 +510,8 @@ final class ProxyExchange extends IteratingCallback
 
     @Override
     public void onComplete(Result result) {
-        if (result.isFailed()) {
+        // Where the response is whole, that the request is not is of no account: it was answered early.
+        if (result.getResponseFailure() != null || result.isFailed() && !headDecided.get()) {
             Throwable cause = result.getFailure();
             outcome.compareAndSet(null, outcomeOf(cause));
             if (headDecided.compareAndSet(false, true)) {
@@ -512,7 +547,8 @@ final class ProxyExchange extends IteratingCallback
         if (end instanceof Outcome.BeforeHead failure) {
             listener.end(end);
 
-            failures.write(failure, response, callback);
+            failures.write(
+                    failure, response, Callback.from(InvocationType.NON_BLOCKING, this::answered, callback::failed));
         } else {
             listener.end(end);
 
@@ -629,10 +665,23 @@ final class ProxyExchange extends IteratingCallback
         release();
         outcome.compareAndSet(null, new Outcome.Completed(response.getStatus()));
         if (!uploaded) {
-            // An early answer: the rest of the body is of no use to anyone.
-            upstream.abort(new IOException("answered before the request's end"));
+            abandonUpload();
+        } else if (!half() && !upstream.sent()) {
+            // Another thread may be about to say that it is; or upstream reads no more, or its connection is broken.
+            scheduler.schedule(this::abandonUpload, UPLOAD_PATIENCE_MS, TimeUnit.MILLISECONDS);
         }
-        half();
+    }
+
+    /** An early answer: the rest of the body is of no use to anyone, and upstream's taking it is not waited for. */
+    private void abandonUpload() {
+        org.eclipse.jetty.client.Connection connection = upstream.getConnection();
+        CompletableFuture<Boolean> aborted = upstream.abort(new IOException("answered before the request's end"));
+        boolean inVain = aborted.isDone() && !aborted.isCompletedExceptionally() && !aborted.join();
+        if (!inVain && connection != null && !multiplexed) {
+            // A write may wait in it. No other exchange can have it, for this one's request has failed.
+            connection.close();
+        }
+        end();
     }
 
     @Override
@@ -668,13 +717,31 @@ final class ProxyExchange extends IteratingCallback
 
     // ---- the end
 
-    private void half() {
-        if (awaited.decrementAndGet() == 0 && ended.compareAndSet(false, true)) {
+    private boolean half() {
+        boolean both = awaited.decrementAndGet() == 0;
+        if (both) {
+            end();
+        }
+        return both;
+    }
+
+    private void end() {
+        if (ended.compareAndSet(false, true)) {
             unwatch();
             listener.end(outcome.get());
 
-            callback.succeeded();
+            answered();
         }
+    }
+
+    private void answered() {
+        if (upload != null
+                && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2
+                && upload.isOpen()) {
+            // Its end point discards what still comes.
+            request.getConnectionMetaData().getConnection().getEndPoint().close();
+        }
+        callback.succeeded();
     }
 
     private void fail(Outcome end, Throwable cause) {

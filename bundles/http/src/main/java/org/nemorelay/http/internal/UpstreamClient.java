@@ -81,6 +81,7 @@ final class UpstreamClient extends HttpClient {
         private final String path;
         private final String query;
         private final ProxyExchange exchange;
+        private volatile boolean sent;
 
         UpstreamRequest(
                 HttpClient client,
@@ -100,6 +101,17 @@ final class UpstreamClient extends HttpClient {
 
         ProxyExchange exchange() {
             return exchange;
+        }
+
+        /** Whether the connection has taken it to its end. */
+        boolean sent() {
+            return sent;
+        }
+
+        @Override
+        public void notifySuccess() {
+            sent = true;
+            super.notifySuccess();
         }
 
         @Override

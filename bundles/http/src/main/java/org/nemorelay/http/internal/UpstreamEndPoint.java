@@ -1,7 +1,10 @@
 package org.nemorelay.http.internal;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.io.Connection;
@@ -19,10 +22,44 @@ final class UpstreamEndPoint extends SocketChannelEndPoint {
     /** The idle timeout of a request, in milliseconds: never, in effect. */
     static final long IN_USE = Long.MAX_VALUE / 2;
 
+    /** How long what was received before a write failed has for being read; it lies in the socket. */
+    private static final long LAST_WORDS_MS = 2_000;
+
+    private final Scheduler scheduler;
     private volatile boolean inUse;
+    private volatile boolean broken;
 
     UpstreamEndPoint(SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler) {
         super(channel, selector, key, scheduler);
+        this.scheduler = scheduler;
+    }
+
+    /**
+     * A server that answers early and closes fails the rest of the upload, while its answer lies here unread. Such a write
+     * stays pending: reading comes upon the answer, and then upon the connection's end, which ends the write too.
+     */
+    @Override
+    public boolean flush(ByteBuffer... buffers) throws IOException {
+        if (broken) {
+            return false;
+        }
+        try {
+            return super.flush(buffers);
+        } catch (IOException e) {
+            if (!isOpen() || isInputShutdown()) {
+                throw e;
+            }
+            broken = true;
+            scheduler.schedule(() -> close(e), LAST_WORDS_MS, TimeUnit.MILLISECONDS);
+            return false;
+        }
+    }
+
+    @Override
+    protected void onIncompleteFlush() {
+        if (!broken) {
+            super.onIncompleteFlush();
+        }
     }
 
     @Override

@@ -14,6 +14,7 @@ import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
+import org.eclipse.jetty.server.ConnectionMetaData;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -27,6 +28,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
 final class WatchedEndPoint extends SocketChannelEndPoint {
     private static final int PEEK = 512;
 
+    private final ManagedSelector selector;
+    private final Scheduler scheduler;
     private final Executor executor;
     private final Callback watch = new Watch();
 
@@ -38,9 +41,15 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
     private ByteBuffer peeked = BufferUtil.EMPTY_BUFFER;
     private boolean ended;
 
+    private volatile boolean answering;
+    private volatile boolean clientEnded;
+    private volatile boolean lingering;
+
     WatchedEndPoint(
             SocketChannel channel, ManagedSelector selector, SelectionKey key, Scheduler scheduler, Executor executor) {
         super(channel, selector, key, scheduler);
+        this.selector = selector;
+        this.scheduler = scheduler;
         this.executor = executor;
     }
 
@@ -122,12 +131,60 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         if (!peeked.hasRemaining()) {
             // While this end point watches, nothing can be readable before that is told: the connection looks after
             // every response in vain.
-            return registered && reader == null ? 0 : super.fill(buffer);
+            return registered && reader == null ? 0 : fillFromChannel(buffer);
         }
         int position = BufferUtil.flipToFill(buffer);
         int filled = BufferUtil.put(peeked, buffer);
         BufferUtil.flipToFlush(buffer, position);
         return filled;
+    }
+
+    private int fillFromChannel(ByteBuffer buffer) throws IOException {
+        int filled = super.fill(buffer);
+        if (filled < 0) {
+            clientEnded = true;
+        }
+        return filled;
+    }
+
+    @Override
+    public boolean flush(ByteBuffer... buffers) throws IOException {
+        answering = true;
+        return super.flush(buffers);
+    }
+
+    /** An HTTP/1.1 client that has been answered, and may not have read it yet, is not reset: see {@link Linger}. */
+    @Override
+    public void doClose() {
+        if (answering && !clientEnded && selector.isRunning() && protocol() instanceof ConnectionMetaData) {
+            lingering = true;
+            try {
+                Linger.begin(getChannel(), selector, scheduler);
+                return;
+            } catch (IOException e) {
+                // The connection is broken already.
+            }
+        }
+        super.doClose();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !lingering && super.isOpen();
+    }
+
+    @Override
+    public void updateKey() {
+        if (!lingering) {
+            super.updateKey();
+        }
+    }
+
+    /** What speaks over this end point, or over TLS upon it. */
+    private Connection protocol() {
+        return getConnection() instanceof SslConnection tls
+                ? tls.getSslEndPoint().getConnection()
+                : getConnection();
     }
 
     @Override
@@ -137,10 +194,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
                 return;
             }
         }
-        Connection connection = getConnection() instanceof SslConnection tls
-                ? tls.getSslEndPoint().getConnection()
-                : getConnection();
-        if (connection instanceof HTTP2Connection http2
+        if (protocol() instanceof HTTP2Connection http2
                 && !http2.getSession().getStreams().isEmpty()) {
             return;
         }
@@ -160,7 +214,7 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
                 try {
                     ByteBuffer buffer = BufferUtil.allocate(PEEK);
                     BufferUtil.append(buffer, peeked);
-                    int filled = super.fill(buffer);
+                    int filled = fillFromChannel(buffer);
                     peeked = buffer;
                     if (filled >= 0) {
                         // A client that leaves through TLS says so before it closes: what is kept is no reason to stop.
