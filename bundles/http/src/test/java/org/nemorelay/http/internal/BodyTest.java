@@ -128,6 +128,10 @@ final class BodyTest {
                         RawClient.Answer got = client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
                                         + "Content-Length: 2\r\n\r\n")
                                 .read();
+                        if (got.status() == 100 && between == WireProtocol.H2C) {
+                            // Of an HTTP/2 client nobody can tell whether it waits, so it is asked at once.
+                            got = client.read();
+                        }
                         assertEquals(401, got.status(), between.name());
                         assertEquals("nope", got.text());
                         assertEquals(new Outcome.Completed(401), relay.outcome());

@@ -2,6 +2,7 @@ package org.nemorelay.http.internal;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -38,7 +39,11 @@ final class RawProvider implements AutoCloseable {
             return head.toString(StandardCharsets.ISO_8859_1);
         }
 
+        /** @throws EOFException where the connection ended unused, so that there is no head: pools open some too many */
         byte[] body(String head) throws IOException {
+            if (head == null) {
+                throw new EOFException();
+            }
             for (String line : head.split("\r\n")) {
                 if (line.toLowerCase(java.util.Locale.ROOT).startsWith("content-length:")) {
                     return in.readNBytes(Integer.parseInt(line.substring(15).trim()));
