@@ -16,6 +16,9 @@ import org.nemorelay.json.Json;
 
 /** The answers that a relay process makes itself (relay-daemon 2, 6.5).  */
 public final class Answers {
+    /** Attribute of a request after which its connection is closed, whatever becomes of its body: its answer says so. */
+    public static final String LAST = Answers.class.getName() + ".last";
+
     private Answers() {}
 
     /** A JSON body with the headers given between type and length. */
@@ -61,7 +64,9 @@ public final class Answers {
         if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
             // Where the rest of the body is not here yet, the server closes the connection, and the answer then says
             // so.
-            request.consumeAvailable();
+            if (request.getAttribute(LAST) != null || !request.consumeAvailable()) {
+                fields.put(HttpFields.CONNECTION_CLOSE);
+            }
         }
         response.write(true, body.length == 0 ? BufferUtil.EMPTY_BUFFER : ByteBuffer.wrap(body), callback);
     }

@@ -30,6 +30,7 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.IteratingCallback;
 import org.eclipse.jetty.util.thread.Scheduler;
+import org.nemorelay.http.Answers;
 import org.nemorelay.http.Destination;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.FailureAnswer;
@@ -92,6 +93,8 @@ final class ProxyExchange extends IteratingCallback
     private volatile boolean submitted;
     private volatile boolean uploaded;
     private volatile boolean multiplexed;
+    /** The answer says that no request can follow it, as the client may still be sending this one. */
+    private volatile boolean closing;
 
     // The pump's own; IteratingCallback serialises it.
     private Content.Source source;
@@ -495,6 +498,7 @@ final class ProxyExchange extends IteratingCallback
         if (!uploaded && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
             // An early answer: what is left of the body is discarded, and no request can follow it.
             headers.put(HttpFields.CONNECTION_CLOSE);
+            closing = true;
         }
         // With a supplier HTTP/1.1 answers in chunks, so a sized body gets one only where trailers were announced.
         boolean announced = headers.contains(HttpHeader.TRAILER);
@@ -546,7 +550,12 @@ final class ProxyExchange extends IteratingCallback
         Outcome end = outcome.get();
         if (end instanceof Outcome.BeforeHead failure) {
             listener.end(end);
-
+            if (upload != null
+                    && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2
+                    && upload.isOpen()) {
+                request.setAttribute(Answers.LAST, true);
+                closing = true;
+            }
             failures.write(
                     failure, response, Callback.from(InvocationType.NON_BLOCKING, this::answered, callback::failed));
         } else {
@@ -735,9 +744,7 @@ final class ProxyExchange extends IteratingCallback
     }
 
     private void answered() {
-        if (upload != null
-                && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2
-                && upload.isOpen()) {
+        if (closing && upload != null && upload.isOpen()) {
             // Its end point discards what still comes.
             request.getConnectionMetaData().getConnection().getEndPoint().close();
         }
