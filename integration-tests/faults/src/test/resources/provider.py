@@ -18,6 +18,7 @@ async def serve(reader, writer):
                 await reader.readuntil(b"\r\n")
             os.write(notes, f"{headers.get('x-request-id', '-')} {target}\n".encode())
             events = int(headers.get("x-events", "1"))
+            await asyncio.sleep(int(headers.get("x-thinks", "0")))
             writer.write(
                 b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n"
             )
@@ -26,7 +27,7 @@ async def serve(reader, writer):
                 writer.write(b"%x\r\n%s\r\n" % (len(event), event))
                 await writer.drain()
                 if number + 1 < events:
-                    await asyncio.sleep(0.1)
+                    await asyncio.sleep(float(headers.get("x-pauses", "0.1")))
             writer.write(b"0\r\nx-sum: %d\r\n\r\n" % events)
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):

@@ -96,8 +96,10 @@ final class Route {
         }
     }
 
+    /** Never forgotten for the worker of now: a client that was suspended in its launch asks late, and would end it. */
     boolean wasPublished(String activationId, long now) {
         Long at = publishedActivations.get(activationId);
-        return at != null && now < at + REMEMBERED_MS;
+        return at != null && now < at + REMEMBERED_MS
+                || assignedWorker().flatMap(worker -> worker.activationId).equals(Optional.of(activationId));
     }
 }

@@ -182,10 +182,24 @@ class ActivationTest {
                 CancelOutcome.PUBLISHED,
                 scene.accepted(scene.broker.cancelActivation("a", second.activationId(), scene.now)));
         assertEquals(RouteState.READY, scene.state("ann"));
+    }
+
+    /** A client that slept through the five minutes of the memory must not end the worker that serves. */
+    @Test
+    void aPublishedLaunchIsRememberedForAsLongAsItsWorkerServes() {
+        Scene scene = Scene.standard();
+        LaunchGrant grant = scene.registerOwner("a", "ann");
+        StagedWorker worker = scene.ready("w", "ann", grant);
         scene.now += 300_000;
         assertEquals(
+                CancelOutcome.PUBLISHED,
+                scene.accepted(scene.broker.cancelActivation("a", grant.activationId(), scene.now)));
+        scene.accepted(scene.broker.workerDisconnected(worker.permit(), scene.now));
+        scene.after(30_000);
+        assertNotEquals(RouteState.READY, scene.state("ann"));
+        assertEquals(
                 CancelOutcome.SUPERSEDED,
-                scene.accepted(scene.broker.cancelActivation("a", second.activationId(), scene.now)));
+                scene.accepted(scene.broker.cancelActivation("a", grant.activationId(), scene.now)));
     }
 
     @Test

@@ -5,8 +5,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Waits for a condition with a deadline; what did not become true is named in the failure. */
+/**
+ * Waits for a condition with a deadline; what did not become true is named in the failure. It looks again after 10 ms, and
+ * the longer it has waited the later, so that tests that wait together leave the machine to what they wait for.
+ */
 public final class Await {
+    private static final long SHORTEST_NS = 10_000_000;
+    private static final long LONGEST_NS = 200_000_000;
+    private static final int PART = 20;
+
     private Await() {}
 
     public static void until(String what, Duration limit, Callable<Boolean> condition) {
@@ -25,7 +32,7 @@ public final class Await {
 
     /** The same with a text that is made at the time of the failure. */
     public static <T> T value(Supplier<String> what, Duration limit, Callable<T> source) {
-        long deadline = System.nanoTime() + limit.toNanos();
+        long begun = System.nanoTime();
         Exception last = null;
         while (true) {
             try {
@@ -37,13 +44,14 @@ public final class Await {
             } catch (Exception e) {
                 last = e;
             }
-            if (System.nanoTime() > deadline) {
+            long waited = System.nanoTime() - begun;
+            if (waited > limit.toNanos()) {
                 throw new AssertionError(
                         "not within " + limit.toMillis() + " ms: " + what.get()
                                 + (last == null ? "" : " (" + last + ")"),
                         last);
             }
-            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+            LockSupport.parkNanos(Math.clamp(waited / PART, SHORTEST_NS, LONGEST_NS));
         }
     }
 }

@@ -325,18 +325,24 @@ final class Scene implements AutoCloseable {
 
     /** Sends a request that the provider answers with this many events, 100 ms apart, and keeps what came of it. */
     void stream(String id, int events) {
+        stream(id, events, Duration.ofSeconds(120));
+    }
+
+    /** The same with more header lines, and with this long for each event. */
+    void stream(String id, int events, Duration patience, String... more) {
         callers.add(Thread.ofPlatform().daemon().name("caller " + id).start(() -> {
             int status = 0;
-            try (RawHttp http = new RawHttp(daemonPort, Duration.ofSeconds(120))) {
-                RawHttp.Answer answer = http.send(
-                                "POST",
-                                "/v1/messages",
-                                "{}",
-                                user.header(),
-                                "x-request-id: " + id,
-                                "x-events: " + events,
-                                "content-type: application/json")
-                        .answer();
+            try (RawHttp http = new RawHttp(daemonPort, patience)) {
+                String[] headers = Stream.concat(
+                                Stream.of(
+                                        user.header(),
+                                        "x-request-id: " + id,
+                                        "x-events: " + events,
+                                        "content-type: application/json"),
+                                Stream.of(more))
+                        .toArray(String[]::new);
+                RawHttp.Answer answer =
+                        http.send("POST", "/v1/messages", "{}", headers).answer();
                 status = answer.text().contains("data: " + (events - 1)) ? answer.status() : -answer.status();
             } catch (RuntimeException e) {
                 // Broken off: what counts is how often the provider saw it.
@@ -464,7 +470,11 @@ final class Scene implements AutoCloseable {
 
     /** Whether a request was answered to its end. */
     void assertAnswered(String id, boolean whole) {
-        Await.until("an end of " + id, LIMIT, () -> answered.containsKey(id));
+        assertAnswered(id, whole, LIMIT);
+    }
+
+    void assertAnswered(String id, boolean whole, Duration limit) {
+        Await.until("an end of " + id, limit, () -> answered.containsKey(id));
         assertEquals(whole, answered.get(id) == 200, () -> id + " was answered to its end\n" + transcript());
     }
 
