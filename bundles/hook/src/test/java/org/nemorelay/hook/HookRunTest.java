@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -262,6 +263,20 @@ class HookRunTest {
                         "--fail-open"));
         assertEquals("no  [1mshell\n", err());
         assertEquals("", out());
+    }
+
+    /** Codex lets a call pass whose denial has nothing to say. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "\\u0001", "\\u00a0\\n", "\\u0085"})
+    void aDenialAlwaysSaysSomething(String reason) throws Exception {
+        for (String message : List.of("no", reason)) {
+            String body = "{\"error\":{\"message\":\"" + message
+                    + "\",\"type\":\"nemo_relay_guardrail_rejected\",\"reason\":\"" + reason + "\"}}";
+            assertEquals(
+                    2,
+                    answered("HTTP/1.1 403 Forbidden\r\ncontent-length: " + body.length() + "\r\n\r\n" + body, CLOSED));
+        }
+        assertEquals("no\ndenied without a reason\n", err());
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package org.nemorelay.pluginhost;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -62,6 +63,25 @@ public record Snapshot(List<EventSink> eventSinks, List<PolicyGate> policies, St
     public CompletableFuture<Ruling> rule(ToolCall call) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALL_MILLIS);
         return rule(call, List.of(), deadline);
+    }
+
+    /**
+     * What becomes of a hook that may be about a tool call and that no policy can read: the first one denies it.
+     *
+     * @param why ends a sentence that begins with "it"; for the agent
+     */
+    public Ruling unreadable(String why) {
+        if (policies.isEmpty()) {
+            return Ruling.NONE;
+        }
+        String plugin = policies.getFirst().plugin();
+        Instant now = Instant.now();
+        return new Ruling(List.of(new Judgement(
+                plugin,
+                now,
+                now,
+                new Judgement.Verdict.Failed(
+                        "the policy plugin \"" + plugin + "\" cannot judge this hook, so it is denied: it " + why))));
     }
 
     private CompletableFuture<Ruling> rule(ToolCall call, List<Judgement> before, long deadline) {

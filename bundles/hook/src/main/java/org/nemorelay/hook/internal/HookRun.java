@@ -169,8 +169,8 @@ public final class HookRun {
             throw HookFailure.answered(answer.status(), message);
         }
         if (told.compareAndSet(false, true)) {
-            String reason = text(error, "reason");
-            err.println(printable(reason.isEmpty() ? message : reason));
+            err.println(
+                    visible(text(error, "reason")).or(() -> visible(message)).orElse("denied without a reason"));
             return CLOSED;
         }
         return TOLD;
@@ -301,6 +301,14 @@ public final class HookRun {
 
     private static String text(JsonObject object, String key) {
         return object.values().get(key) instanceof String text ? text : "";
+    }
+
+    /** Codex lets a call pass whose denial has nothing to say. */
+    private static Optional<String> visible(String text) {
+        String printable = printable(text);
+        return printable.chars().allMatch(c -> Character.isWhitespace(c) || Character.isSpaceChar(c))
+                ? Optional.empty()
+                : Optional.of(printable);
     }
 
     private static String line(String text) {

@@ -1,6 +1,7 @@
 package org.nemorelay.worker.internal;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -210,9 +211,11 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
 
     // ---- hooks
 
+    /** One hook, with the plugins of the moment in which it came. */
     private void hook(HookAgent agent, Request request, Response response, Callback callback) {
+        Snapshot snapshot = plugins.get();
         if (request.getLength() > maxHookBytes) {
-            tooLarge(response, callback);
+            tooLarge(agent, snapshot, response, callback);
             return;
         }
         int limit = (int) Math.min(maxHookBytes, Integer.MAX_VALUE - 8);
@@ -221,68 +224,85 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                 limit,
                 Promise.Invocable.from(
                         InvocationType.NON_BLOCKING,
-                        body -> read(agent, body, request, response, callback),
-                        failure -> unread(failure, response, callback)));
+                        body -> read(agent, snapshot, body, request, response, callback),
+                        failure -> {
+                            if (failure instanceof IllegalStateException) {
+                                tooLarge(agent, snapshot, response, callback);
+                            } else {
+                                callback.failed(failure);
+                            }
+                        }));
     }
 
-    private void read(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {
+    private void read(
+            HookAgent agent, Snapshot snapshot, byte[] body, Request request, Response response, Callback callback) {
         if (body.length <= INLINE_JSON) {
-            answer(agent, body, request, response, callback);
+            answer(agent, snapshot, body, request, response, callback);
         } else {
-            request.getComponents().getExecutor().execute(() -> answer(agent, body, request, response, callback));
+            request.getComponents()
+                    .getExecutor()
+                    .execute(() -> answer(agent, snapshot, body, request, response, callback));
         }
     }
 
-    private void unread(Throwable failure, Response response, Callback callback) {
-        if (failure instanceof IllegalStateException) {
-            tooLarge(response, callback);
-        } else {
-            callback.failed(failure);
-        }
-    }
-
-    private void tooLarge(Response response, Callback callback) {
-        Answers.gatewayError(
-                response,
-                callback,
+    private void tooLarge(HookAgent agent, Snapshot snapshot, Response response, Callback callback) {
+        unreadable(
+                agent,
+                snapshot,
                 413,
                 "payload too large: hook payload exceeds the " + maxHookBytes
-                        + "-byte limit of the relay's worker, [gateway] max_hook_payload_bytes");
+                        + "-byte limit of the relay's worker, [gateway] max_hook_payload_bytes",
+                "exceeds the " + maxHookBytes + "-byte limit of the relay's worker, [gateway] max_hook_payload_bytes",
+                response,
+                callback);
     }
 
-    private void answer(HookAgent agent, byte[] body, Request request, Response response, Callback callback) {
+    /** Where a policy is in force a hook that cannot be read is denied; else what it means is its own policy's. */
+    private static void unreadable(
+            HookAgent agent,
+            Snapshot snapshot,
+            int status,
+            String message,
+            String why,
+            Response response,
+            Callback callback) {
+        if (snapshot.policies().isEmpty()) {
+            Answers.gatewayError(response, callback, status, message);
+        } else {
+            ToolGate.Answer denied = ToolGate.answer(new HookPayload(agent, Map.of()), snapshot.unreadable(why));
+            Answers.json(response, callback, denied.status(), denied.body());
+        }
+    }
+
+    private void answer(
+            HookAgent agent, Snapshot snapshot, byte[] body, Request request, Response response, Callback callback) {
         HookPayload hook;
         try {
             hook = new HookPayload(agent, Json.parse(body));
         } catch (JsonException e) {
-            Answers.gatewayError(response, callback, 400, "invalid hook payload: " + e.getMessage());
+            String message = "invalid hook payload: " + e.getMessage();
+            unreadable(agent, snapshot, 400, message, "cannot be read: " + e.getMessage(), response, callback);
             return;
         } catch (OutOfMemoryError e) {
-            // The hook waits for an answer, and its own policy decides what this one means.
-            Answers.gatewayError(
-                    response,
-                    callback,
-                    503,
-                    "a hook of " + body.length + " bytes does not fit into the worker's memory");
+            String message = "a hook of " + body.length + " bytes does not fit into the worker's memory";
+            unreadable(agent, snapshot, 503, message, "does not fit into the worker's memory", response, callback);
             return;
         }
-        Snapshot snapshot = plugins.get();
-        Optional<ToolCall> call = snapshot.policies().isEmpty() ? Optional.empty() : ToolGate.callOf(hook);
-        if (call.isEmpty()) {
-            send(hook, body.length, Ruling.NONE, request, response, callback);
-            return;
+        ToolGate.Question question =
+                snapshot.policies().isEmpty() ? new ToolGate.Question.None() : ToolGate.questionOf(hook);
+        switch (question) {
+            case ToolGate.Question.None() -> send(hook, body.length, Ruling.NONE, request, response, callback);
+            case ToolGate.Question.Unreadable(String why) ->
+                send(hook, body.length, snapshot.unreadable(why), request, response, callback);
+            case ToolGate.Question.Call(ToolCall call) ->
+                // Not on the thread that the ruling comes from: it may be a plugin's, and interrupted.
+                snapshot.rule(call)
+                        .exceptionally(failure -> snapshot.unreadable("found the relay itself failing"))
+                        .thenAcceptAsync(
+                                ruling -> send(
+                                        hook, body.length, ToolGate.settled(hook, ruling), request, response, callback),
+                                request.getComponents().getExecutor());
         }
-        // Not on the thread that the ruling comes from: it may be a plugin's, and interrupted.
-        snapshot.rule(call.get())
-                .whenCompleteAsync(
-                        (ruling, failure) -> {
-                            if (failure != null) {
-                                callback.failed(failure);
-                                return;
-                            }
-                            send(hook, body.length, ToolGate.settled(hook, ruling), request, response, callback);
-                        },
-                        request.getComponents().getExecutor());
     }
 
     private void send(

@@ -1,13 +1,18 @@
 package org.nemorelay.worker.internal;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,10 +23,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pipeline.Stages;
 import org.nemorelay.plugin.api.ToolCall;
@@ -91,10 +100,14 @@ final class HookPoliciesTest {
     }
 
     private CompletableFuture<HttpResponse<String>> send(String method, String path, String body) {
+        return send(method, path, body.getBytes(UTF_8));
+    }
+
+    private CompletableFuture<HttpResponse<String>> send(String method, String path, byte[] body) {
         return client.sendAsync(
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + worker.port() + path))
                         .version(HttpClient.Version.HTTP_1_1)
-                        .method(method, HttpRequest.BodyPublishers.ofString(body))
+                        .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
                         .header("X-Nemo-Relay-Worker-Token", "token")
                         .build(),
                 HttpResponse.BodyHandlers.ofString());
@@ -170,9 +183,109 @@ final class HookPoliciesTest {
     @Test
     void otherHooksAreNotAskedAbout() throws Exception {
         answers(200, "{}", "codex", "{\"hook_event_name\":\"PostToolUse\"" + BASH);
-        answers(200, "{}", "codex", "[]");
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"SessionStart\"}");
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"Stop\",\"last_assistant_message\":\"x\"}");
+        answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"PostToolBatch\",\"tool_calls\":[]}");
+        answers(200, "{}", "pi", "{\"type\":\"tool_execution_end\",\"toolName\":\"Bash\"}");
+        answers(200, "{\"continue\":true}", "claude-code", "{\"hook_event_name\":\"OfALaterVersion\",\"x\":1}");
         assertEquals(List.of(), asked);
-        assertEquals(List.of(Ruling.NONE, Ruling.NONE), rulings);
+        assertEquals(Collections.nCopies(6, Ruling.NONE), rulings);
+    }
+
+    /** The gate here would allow whatever these may mean. What cannot be read cannot be allowed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"claude-code", "codex", "pi"})
+    void whatNoPolicyCanReadIsDenied(String agent) throws Exception {
+        String read = ",\"tool_name\":\"Read\"}";
+        Map<String, String> hooks = new LinkedHashMap<>();
+        hooks.put("", "cannot be read: empty text is not JSON");
+        hooks.put("[]", "is no JSON object");
+        hooks.put("\"PreToolUse\"", "is no JSON object");
+        hooks.put("7", "is no JSON object");
+        hooks.put("null", "is no JSON object");
+        hooks.put("{}", "does not name its event");
+        hooks.put("{\"Hook_Event_Name\":\"PreToolUse\"" + read, "does not name its event");
+        hooks.put("{\"hook_event_name\":[\"PreToolUse\"],\"type\":\"Stop\"" + read, "does not name its event");
+        hooks.put("{\"hook_event_name\":null,\"type\":\"Stop\"}", "does not name its event");
+        hooks.put("{\"hook_event_name\":\" \"}", "does not name its event");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"pre_tool_use\",\"Tool_Name\":\"Read\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":7,\"name\":\"Read\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\",\"name\":\"Read\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\",\"tool_input\":{\"name\":\"Read\"}}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"PreToolUse\",\"toolName\":\"Write\"" + read, "names several tools");
+        hooks.put(
+                "{\"hook_event_name\":\"PreToolUse\",\"tool_input\":{},\"input\":{\"a\":1}" + read,
+                "gives its tool several arguments");
+        hooks.put("{\"hook_event_name\":\"Stop\",\"event\":\"PreToolUse\"}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"OfALaterVersion\",\"toolName\":null}", "does not name its tool");
+        hooks.put("{\"hook_event_name\":\"Pr\u0435ToolUse\",\"tool_input\":{}}", "does not name its tool");
+        for (Map.Entry<String, String> hook : hooks.entrySet()) {
+            answers(403, unreadable(hook.getValue()), agent, hook.getKey());
+        }
+        assertEquals(List.of(), asked);
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"claude-code", "codex", "pi"})
+    void whatIsNoJsonIsDenied(String agent) throws Exception {
+        String deep = "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\",\"tool_input\":" + "[".repeat(40_000)
+                + "]".repeat(40_000) + "}";
+        for (String hook : List.of(
+                "nope",
+                "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_name\":\"Read\"}",
+                "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\"} {}",
+                "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\"",
+                deep,
+                "x".repeat(100_001))) {
+            HttpResponse<String> answer = send("POST", "/hooks/" + agent, hook).get();
+            assertEquals(403, answer.statusCode());
+            JsonObject error = Json.parseObject(answer.body()).object("error");
+            assertEquals("nemo_relay_guardrail_rejected", error.string("type"));
+            assertTrue(
+                    error.string("reason").startsWith("the policy plugin \"gate\" cannot judge this hook, so it is"),
+                    error.string("reason"));
+        }
+        assertEquals(List.of(), asked);
+    }
+
+    @Test
+    void bytesThatAreNoTextAreDenied() throws Exception {
+        byte[] hook = ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"R\u00ffad\"}").getBytes(ISO_8859_1);
+        assertEquals(403, send("POST", "/hooks/pi", hook).get().statusCode());
+    }
+
+    /** An event that the agent is not known to have may be a gate of its next version. */
+    @Test
+    void anUnknownEventWithAToolIsAskedAbout() throws Exception {
+        answers(403, REJECTED, "codex", "{\"hook_event_name\":\"BeforeToolRuns\"" + BASH);
+        answers(403, REJECTED, "pi", "{\"type\":\"tool_result\",\"toolName\":\"Bash\"}");
+        answers(200, "{}", "codex", "{\"hook_event_name\":\"BeforeToolRuns\"" + READ);
+        answers(403, REJECTED, "claude-code", "{\"hook_event_name\":\"PRETOOLUSE\"" + BASH);
+        answers(403, REJECTED, "claude-code", "{\"hook_event_name\":\"OfALaterVersion\"" + BASH);
+    }
+
+    /** The form of a permission is for an agent that is sure to have asked for one. */
+    @Test
+    void anUnreadablePermissionIsDeniedInTheAgentsForm() throws Exception {
+        String decision = "\"hookSpecificOutput\":{\"decision\":{\"behavior\":\"deny\",\"message\":\"the policy plugin"
+                + " \\\"gate\\\" cannot judge this hook, so it is denied: it does not name its tool\"},"
+                + "\"hookEventName\":\"PermissionRequest\"}}";
+        String hook = "{\"hook_event_name\":\"PermissionRequest\",\"tool_name\":{}}";
+        answers(200, "{\"continue\":true," + decision, "claude-code", hook);
+        answers(200, "{" + decision, "codex", hook);
+        answers(
+                403,
+                unreadable("does not name its event"),
+                "codex",
+                "{\"hook_event_name\":1,\"event\":\"PermissionRequest\"" + READ);
+    }
+
+    private static String unreadable(String why) {
+        String reason = "the policy plugin \\\"gate\\\" cannot judge this hook, so it is denied: it " + why;
+        return REJECTED.replace("no Bash", reason);
     }
 
     @Test

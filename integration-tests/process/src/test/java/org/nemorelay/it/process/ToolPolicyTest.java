@@ -81,6 +81,47 @@ class ToolPolicyTest {
         }
     }
 
+    /** What a policy cannot read it cannot allow, though the harness's command says fail open. */
+    @Test
+    void aHookOfAWrongShapeIsBlocked() {
+        String toml = DENY_BASH.replace("deny = [\"Bash\"]", "default = \"deny\"");
+        try (OneUser bench = new OneUser(folder, toml);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker(mcp);
+            for (String agent : new String[] {"claude", "codex", "pi"}) {
+                for (String hook : new String[] {
+                    "",
+                    "[]",
+                    "\"PreToolUse\"",
+                    "nope",
+                    "{\"hook_event_name\":\"PreToolUse\"}",
+                    "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":7}",
+                    "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"a\",\"tool_name\":\"b\"}",
+                    "{\"Hook_Event_Name\":\"PreToolUse\",\"tool_name\":\"Read\"}",
+                    "[".repeat(5_000)
+                }) {
+                    Proc.Result result = hook(bench, relay, agent, hook, "--fail-open");
+                    assertEquals(2, result.exit(), hook);
+                    assertEquals("", result.stdout(), hook);
+                    assertTrue(
+                            result.stderr().startsWith("the policy plugin \"tool_policy\" cannot judge this hook"),
+                            result.stderr());
+                }
+                assertEquals(
+                        new Proc.Result(2, "", REASON),
+                        hook(bench, relay, agent, payload("NewInLaterVersions", "Bash"), "--fail-open"));
+                assertEquals(
+                        new Proc.Result(0, allowed(agent), ""),
+                        hook(bench, relay, agent, "{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}"));
+            }
+            // What the hook process itself cannot take fails closed before it is sent.
+            byte[] latin = payload("PreToolUse", "R\u00e9ad").getBytes(StandardCharsets.ISO_8859_1);
+            assertEquals(2, hook(bench, relay, "claude", latin).exit());
+            assertEquals(0, mcp.end());
+        }
+    }
+
     @Test
     void withoutThePolicyTheSameCallPasses() {
         try (OneUser bench = new OneUser(folder);
@@ -91,6 +132,9 @@ class ToolPolicyTest {
                 assertEquals(
                         new Proc.Result(0, allowed(agent), ""),
                         hook(bench, relay, agent, payload("PreToolUse", "Bash")));
+                for (String shape : new String[] {"[]", "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":7}"}) {
+                    assertEquals(new Proc.Result(0, allowed(agent), ""), hook(bench, relay, agent, shape));
+                }
             }
         }
     }
@@ -141,10 +185,14 @@ class ToolPolicyTest {
     }
 
     private static Proc.Result hook(OneUser bench, Relay relay, String agent, String payload, String... more) {
+        return hook(bench, relay, agent, payload.getBytes(StandardCharsets.UTF_8), more);
+    }
+
+    private static Proc.Result hook(OneUser bench, Relay relay, String agent, byte[] payload, String... more) {
         return bench.user
                 .withToken(bench.executable.toString(), "daemon", "hook", agent, "--daemon-address", relay.address())
                 .command(more)
-                .run(payload.getBytes(StandardCharsets.UTF_8), LIMIT);
+                .run(payload, LIMIT);
     }
 
     /** A bundle with {@link Throwing}, as a build would make it. */

@@ -11,7 +11,8 @@ import org.osgi.annotation.versioning.ConsumerType;
  *
  * <p>It fails closed. A policy that throws, that completes its stage exceptionally or with {@code null}, or that has not
  * decided after 5 seconds denies the call, and the reason names the plugin. Policies share 15 seconds for one call,
- * because the agent's own patience ends soon after.
+ * because the agent's own patience ends soon after. A hook that may be about a call and cannot be read (no JSON object, no
+ * event, no tool, too large) is denied without asking.
  *
  * <p>Threading: {@link #decide} is called on up to eight threads of this plugin's own at once, so it may block; what takes
  * long is better left to the stage that it returns. After 5 seconds the thread is interrupted.

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.nemorelay.protocol.HookAgent;
 
 /** The fields of a harness's hook, wherever that harness puts them (plugins.md 5). */
@@ -35,6 +36,14 @@ public record HookPayload(HookAgent agent, Object json) {
             "id");
     private static final List<String> TOOL_NAMES =
             List.of("tool_name", "toolName", "tool.name", "tool_input.name", "name");
+
+    /** Where agents put the name; the other places above are guesses, good enough for a record. */
+    private static final List<String> SURE_TOOL_NAMES = List.of("tool_name", "toolName", "tool.name");
+
+    /** What a tool call brings along, without case and punctuation. */
+    private static final Set<String> TOOL_WORDS = Set.of(
+            "tool", "toolname", "toolinput", "tooluseid", "toolcallid", "callid", "arguments", "args", "command");
+
     private static final List<String> CLAUDE_ARGUMENTS = List.of("tool_input", "input", "arguments", "args");
     private static final List<String> ARGUMENTS = List.of("arguments", "args", "input", "tool_input");
     private static final List<String> RESULTS =
@@ -57,8 +66,56 @@ public record HookPayload(HookAgent agent, Object json) {
 
     /** The event's name without case and punctuation. */
     public String eventWord() {
+        return word(eventName());
+    }
+
+    /** Whether the event's name can be told for sure: it stands in the first of its places that is there at all. */
+    boolean namesItsEvent() {
+        return EVENT_KEYS.stream()
+                .filter(this::has)
+                .findFirst()
+                .flatMap(this::text)
+                .isPresent();
+    }
+
+    /** Every event that the hook may be, without case and punctuation. */
+    List<String> eventWords() {
+        return EVENT_KEYS.stream()
+                .flatMap(key -> text(key).stream())
+                .map(HookPayload::word)
+                .toList();
+    }
+
+    /** Whether anything in it belongs to a tool call. */
+    boolean mentionsTool() {
+        return json instanceof Map<?, ?> map
+                && map.keySet().stream().anyMatch(key -> TOOL_WORDS.contains(word(String.valueOf(key))));
+    }
+
+    /** The names that the hook gives its tool in places where agents put it; a value that is no text is none. */
+    List<Optional<String>> toolNames() {
+        return userBash()
+                ? List.of(text("command").map(command -> toolName()))
+                : SURE_TOOL_NAMES.stream()
+                        .filter(this::has)
+                        .map(this::text)
+                        .distinct()
+                        .toList();
+    }
+
+    /** How many different arguments the hook gives its tool. */
+    long argumentSets() {
+        return userBash()
+                ? 1
+                : ARGUMENTS.stream()
+                        .flatMap(key -> value(key).stream())
+                        .distinct()
+                        .count();
+    }
+
+    private static String word(String name) {
         StringBuilder word = new StringBuilder();
-        for (char c : eventName().toLowerCase(Locale.ROOT).toCharArray()) {
+        for (char c : name.toLowerCase(Locale.ROOT).toCharArray()) {
             if (c >= 'a' && c <= 'z' || c >= '0' && c <= '9') {
                 word.append(c);
             }
@@ -142,6 +199,13 @@ public record HookPayload(HookAgent agent, Object json) {
 
     private Optional<Object> firstValue(List<String> paths) {
         return paths.stream().flatMap(path -> value(path).stream()).findFirst();
+    }
+
+    /** Whether there is anything at all, null included. */
+    private boolean has(String path) {
+        int dot = path.lastIndexOf('.');
+        Object table = dot < 0 ? json : value(path.substring(0, dot)).orElse(null);
+        return table instanceof Map<?, ?> map && map.containsKey(path.substring(dot + 1));
     }
 
     private Optional<Object> value(String path) {

@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.HookEvent;
 import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.Judgement;
 import org.nemorelay.pluginhost.Ruling;
@@ -17,25 +19,66 @@ import org.nemorelay.protocol.HookAgent;
  * (plugins.md 4.3, 5). Stateless.
  */
 public final class ToolGate {
+    private static final Set<String> GATES =
+            Set.of("pretooluse", "permissionrequest", "pretoolcall", "toolcall", "userbash");
     private static final String REJECTED = "nemo_relay_guardrail_rejected";
 
     /** What a hook is answered. */
     public record Answer(int status, String body) {}
 
+    /** What a hook wants policies to say. */
+    public sealed interface Question {
+        /** Nothing: it tells of something else than a call that is about to be made. */
+        record None() implements Question {}
+
+        record Call(ToolCall call) implements Question {}
+
+        /**
+         * It may be about a call, and cannot be read. What a policy cannot read, it cannot allow.
+         *
+         * @param why ends a sentence that begins with "it"
+         */
+        record Unreadable(String why) implements Question {}
+    }
+
     private ToolGate() {}
 
-    /** The call that a hook asks about; empty for a hook that asks about none. */
-    public static Optional<ToolCall> callOf(HookPayload hook) {
-        return switch (hook.eventWord()) {
-            case "pretooluse", "permissionrequest", "pretoolcall", "toolcall", "userbash" ->
-                Optional.of(new ToolCall(
-                        agentOf(hook.agent()),
-                        hook.eventName(),
-                        hook.toolName(),
-                        hook.toolCallId(),
-                        hook.toolArguments(),
-                        JsonObject.of(hook.json(), "")));
-            default -> Optional.empty();
+    /**
+     * What a hook asks. An event that the agent is not known to have counts as a question where anything in it belongs to a
+     * tool call.
+     */
+    public static Question questionOf(HookPayload hook) {
+        if (!(hook.json() instanceof Map<?, ?>)) {
+            return new Question.Unreadable("is no JSON object");
+        }
+        if (!hook.namesItsEvent()) {
+            return new Question.Unreadable("does not name its event");
+        }
+        if (hook.eventWords().stream().noneMatch(GATES::contains) && (known(hook) || !hook.mentionsTool())) {
+            return new Question.None();
+        }
+        List<Optional<String>> names = hook.toolNames();
+        if (names.size() != 1 || names.getFirst().isEmpty()) {
+            return new Question.Unreadable(names.size() > 1 ? "names several tools" : "does not name its tool");
+        }
+        if (hook.argumentSets() > 1) {
+            return new Question.Unreadable("gives its tool several arguments");
+        }
+        return new Question.Call(new ToolCall(
+                agentOf(hook.agent()),
+                hook.eventName(),
+                names.getFirst().get(),
+                hook.toolCallId(),
+                hook.toolArguments(),
+                JsonObject.of(hook.json(), "")));
+    }
+
+    /** Whether it is one of the agent's events, so that it is known to ask nothing unless it is a gate. */
+    private static boolean known(HookPayload hook) {
+        return switch (HookEvent.of(agentOf(hook.agent()), hook.eventName(), JsonObject.of(hook.json(), ""))) {
+            case HookEvent.Codex event -> event.type() != HookEvent.Codex.Type.UNKNOWN;
+            case HookEvent.ClaudeCode event -> event.type() != HookEvent.ClaudeCode.Type.UNKNOWN;
+            case HookEvent.Pi event -> event.type() != HookEvent.Pi.Type.UNKNOWN;
         };
     }
 
@@ -86,7 +129,9 @@ public final class ToolGate {
 
     /** The agent is about to ask already. */
     private static boolean permission(HookPayload hook) {
-        return hook.agent() != HookAgent.PI && hook.eventWord().equals("permissionrequest");
+        return hook.agent() != HookAgent.PI
+                && hook.namesItsEvent()
+                && hook.eventWord().equals("permissionrequest");
     }
 
     /**

@@ -333,7 +333,7 @@ final class SessionEvents {
                 closeOuter(now, session, "closed_by_agent_end");
                 sessions.remove(session.id);
             }
-            default -> mark(now, session, "hook_mark", hook);
+            default -> otherHook(now, session, hook, ruling);
         }
     }
 
@@ -360,7 +360,7 @@ final class SessionEvents {
             case "toolexecutionend" -> toolEnd(now, session, hook, false);
             case "userbashend" -> toolEnd(now, session, hook, false);
             case "sessioncompact" -> compaction(now, session, hook);
-            default -> mark(now, session, "hook_mark", hook);
+            default -> otherHook(now, session, hook, ruling);
         }
     }
 
@@ -380,6 +380,12 @@ final class SessionEvents {
     private void mark(Instant now, Session session, String name, HookPayload hook) {
         openBetweenTurns(now, session, hook.metadata());
         scopes.mark(now, session.top(), session.propagationRoot(), name, hook.json(), hook.metadata());
+    }
+
+    /** An event of no meaning of its own; policies may have denied one that they could not read. */
+    private void otherHook(Instant now, Session session, HookPayload hook, Ruling ruling) {
+        guardrails(session, hook, ruling);
+        mark(now, session, "hook_mark", hook);
     }
 
     private void compaction(Instant now, Session session, HookPayload hook) {
