@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
@@ -31,6 +32,7 @@ import org.nemorelay.seams.dial.WorkerDialers;
 
 /** The frontend's paths: models for callers, the nodes' API, jobs. */
 final class FrontendSurface extends Handler.Abstract.NonBlocking {
+    private static final String AGENT_CHAT = "/api/agents/[^/]+/chat";
     private static final int MAX_BODY = 32 << 20;
     private static final int MAX_NAME = 255;
     private static final int MAX_ADDRESS = 512;
@@ -76,22 +78,23 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
             Surface.json(response, callback, 200, Json.object("service", "nemo-relay-frontend", "status", "ok"));
         } else if (path.startsWith("/v1/") || path.startsWith("/api/jobs") || path.startsWith("/api/agents/")) {
             if (!shows(request, apiKey)) {
-                Surface.json(
-                        response,
-                        callback,
-                        401,
-                        OpenAi.error(FailureKind.UNAUTHORIZED, "the API key is missing or wrong"));
+                refuse(request, response, callback, FailureKind.UNAUTHORIZED, "the API key is missing or wrong");
             } else {
                 calls(method, path, request, response, callback);
             }
         } else if (path.startsWith("/api/node")) {
             if (!shows(request, registrationToken)) {
-                Surface.error(response, callback, 401, "the registration token is missing or wrong");
+                refuse(
+                        request,
+                        response,
+                        callback,
+                        FailureKind.UNAUTHORIZED,
+                        "the registration token is missing or wrong");
             } else {
                 nodes(method, path, request, response, callback);
             }
         } else {
-            notFound(response, callback);
+            nothingThere(request, response, callback);
         }
         return true;
     }
@@ -102,8 +105,55 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
                 || shown != null && MessageDigest.isEqual(wanted.get(), shown.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void notFound(Response response, Callback callback) {
-        Surface.json(response, callback, 404, OpenAi.error(FailureKind.NOT_FOUND, "there is nothing at this path"));
+    /** The method that a path of this surface has, where it has only one. */
+    private static Optional<String> method(String path) {
+        return switch (path) {
+            case "/healthz", "/v1/models", "/api/nodes" -> Optional.of("GET");
+            case "/v1/chat/completions", "/api/jobs", "/api/node/register" -> Optional.of("POST");
+            default ->
+                path.startsWith("/api/jobs/")
+                        ? Optional.of("GET")
+                        : path.matches(AGENT_CHAT) ? Optional.of("POST") : Optional.empty();
+        };
+    }
+
+    private static void nothingThere(Request request, Response response, Callback callback) {
+        Optional<String> allowed = method(request.getHttpURI().getCanonicalPath());
+        if (allowed.isPresent() && !allowed.get().equals(request.getMethod())) {
+            refuse(
+                    request,
+                    response,
+                    callback,
+                    405,
+                    FailureKind.INVALID_ARGUMENT,
+                    "this path wants " + allowed.get(),
+                    new HttpField(HttpHeader.ALLOW, allowed.get()));
+        } else {
+            refuse(request, response, callback, FailureKind.NOT_FOUND, "there is nothing at this path");
+        }
+    }
+
+    private static void refuse(
+            Request request, Response response, Callback callback, FailureKind kind, String message) {
+        refuse(request, response, callback, kind.status(), kind, message);
+    }
+
+    /** In OpenAI's form for {@code /v1/}, in that of the nodes' API elsewhere. */
+    private static void refuse(
+            Request request,
+            Response response,
+            Callback callback,
+            int status,
+            FailureKind kind,
+            String message,
+            HttpField... headers) {
+        boolean openAi = request.getHttpURI().getCanonicalPath().startsWith("/v1/");
+        Surface.json(
+                response,
+                callback,
+                status,
+                openAi ? OpenAi.error(kind, message) : Json.object("error", message),
+                headers);
     }
 
     private void calls(String method, String path, Request request, Response response, Callback callback) {
@@ -122,15 +172,15 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
             jobs.job(path.substring("/api/jobs/".length()))
                     .ifPresentOrElse(
                             job -> Surface.json(response, callback, 200, job.json()),
-                            () -> Surface.error(response, callback, 404, "there is no such job"));
-        } else if (method.equals("POST") && path.matches("/api/agents/[^/]+/chat")) {
+                            () -> refuse(request, response, callback, FailureKind.NOT_FOUND, "there is no such job"));
+        } else if (method.equals("POST") && path.matches(AGENT_CHAT)) {
             String agent = path.split("/")[3];
             body(request, response, callback, body -> {
                 String id = agentRun(agent, Json.parseObject(body));
                 Surface.json(response, callback, 202, Json.object("message_id", id));
             });
         } else {
-            notFound(response, callback);
+            nothingThere(request, response, callback);
         }
     }
 
@@ -156,11 +206,7 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
         OpenAi.Chat chat = OpenAi.chat(body, id);
         ModelEntry model = models.get(chat.model());
         if (model == null) {
-            Surface.json(
-                    response,
-                    callback,
-                    404,
-                    OpenAi.error(FailureKind.NOT_FOUND, "there is no model " + chat.model() + " here"));
+            refuse(request, response, callback, FailureKind.NOT_FOUND, "there is no model " + chat.model() + " here");
             return;
         }
         new ChatCompletion(
@@ -185,13 +231,13 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
         } else if (method.equals("POST") && path.equals("/api/node/register")) {
             body(request, response, callback, body -> register(Json.parseObject(body), response, callback));
         } else if (method.equals("POST") && parts.length == 5) {
-            body(request, response, callback, body -> self(parts[3], parts[4], body, response, callback));
+            body(request, response, callback, body -> self(parts[3], parts[4], body, request, response, callback));
         } else if (method.equals("DELETE") && parts.length == 4) {
             Optional<Node> gone = registry.remove(parts[3]);
             gone.ifPresent(node -> forget(node.id()));
-            known(gone.isPresent(), response, callback);
+            known(gone.isPresent(), request, response, callback);
         } else {
-            notFound(response, callback);
+            nothingThere(request, response, callback);
         }
     }
 
@@ -247,32 +293,32 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
         dialers.forgetNode(nodeId);
     }
 
-    private void self(String id, String verb, byte[] body, Response response, Callback callback) {
+    private void self(String id, String verb, byte[] body, Request request, Response response, Callback callback) {
         switch (verb) {
             case "heartbeat" -> {
                 String incarnation = body.length == 0
                         ? ""
                         : Json.parseObject(body).optionalString("incarnation").orElse("");
-                known(registry.heartbeat(id, incarnation, Instant.now()), response, callback);
+                known(registry.heartbeat(id, incarnation, Instant.now()), request, response, callback);
             }
-            case "drain" -> known(registry.drain(id), response, callback);
-            case "resume" -> known(registry.resume(id), response, callback);
+            case "drain" -> known(registry.drain(id), request, response, callback);
+            case "resume" -> known(registry.resume(id), request, response, callback);
             case "deregister" -> {
                 boolean known = registry.leave(id);
                 if (known) {
                     forget(id);
                 }
-                known(known, response, callback);
+                known(known, request, response, callback);
             }
-            default -> notFound(response, callback);
+            default -> nothingThere(request, response, callback);
         }
     }
 
-    private static void known(boolean known, Response response, Callback callback) {
+    private static void known(boolean known, Request request, Response response, Callback callback) {
         if (known) {
             Surface.json(response, callback, 200, Json.object("status", "ok"));
         } else {
-            Surface.error(response, callback, 404, "there is no such node");
+            refuse(request, response, callback, FailureKind.NOT_FOUND, "there is no such node");
         }
     }
 
@@ -285,29 +331,30 @@ final class FrontendSurface extends Handler.Abstract.NonBlocking {
         Content.Source.asByteArrayAsync(request, MAX_BODY, new Promise.Invocable.NonBlocking<byte[]>() {
             @Override
             public void succeeded(byte[] body) {
-                Thread.ofVirtual().name("frontend request").start(() -> run(body, response, callback, work));
+                Thread.ofVirtual().name("frontend request").start(() -> run(body, request, response, callback, work));
             }
 
             @Override
             public void failed(Throwable failure) {
-                Surface.error(response, callback, 413, "the body cannot be read, or has more than 32 MiB");
+                refuse(
+                        request,
+                        response,
+                        callback,
+                        FailureKind.PAYLOAD_TOO_LARGE,
+                        "the body cannot be read, or has more than 32 MiB");
             }
         });
     }
 
-    private static void run(byte[] body, Response response, Callback callback, Work work) {
+    private static void run(byte[] body, Request request, Response response, Callback callback, Work work) {
         try {
             work.on(body);
         } catch (JsonException e) {
-            Surface.json(response, callback, 400, OpenAi.error(FailureKind.INVALID_ARGUMENT, e.getMessage()));
+            refuse(request, response, callback, FailureKind.INVALID_ARGUMENT, e.getMessage());
         } catch (SeamException e) {
-            Surface.json(response, callback, e.kind().status(), OpenAi.error(e.kind(), e.getMessage()));
+            refuse(request, response, callback, e.kind(), e.getMessage());
         } catch (RuntimeException e) {
-            Surface.json(
-                    response,
-                    callback,
-                    500,
-                    OpenAi.error(FailureKind.INTERNAL, "the request failed: " + Reasons.of(e)));
+            refuse(request, response, callback, FailureKind.INTERNAL, "the request failed: " + Reasons.of(e));
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.nemorelay.frontend.internal;
 
 import java.util.Map;
+import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.nemorelay.http.Answers;
@@ -10,12 +11,7 @@ import org.nemorelay.json.Json;
 final class Surface {
     private Surface() {}
 
-    static void json(Response response, Callback callback, int status, Map<String, Object> body) {
-        Answers.json(response, callback, status, Json.write(body));
-    }
-
-    /** {@code {"error": message}}, as the nodes' API has it. */
-    static void error(Response response, Callback callback, int status, String message) {
-        json(response, callback, status, Json.object("error", message));
+    static void json(Response response, Callback callback, int status, Map<String, Object> body, HttpField... headers) {
+        Answers.json(response, callback, status, Json.write(body), headers);
     }
 }

@@ -179,6 +179,44 @@ class FrontendTest {
         assertEquals(List.of(one, other), forgotten);
     }
 
+    @Test
+    void aRefusalHasTheFormOfItsApi() {
+        Map<String, Object> nonsense = Json.object("model", 7);
+        assertEquals(
+                "invalid_argument",
+                post("/v1/chat/completions", nonsense, 400).object("error").string("type"));
+        for (String path : List.of("/api/node/register", "/api/agents/a/chat")) {
+            assertFalse(post(path, nonsense, 400).string("error").isEmpty(), path);
+        }
+        assertEquals(
+                "there is no such node",
+                post("/api/node/none/drain", Map.of(), 404).string("error"));
+        assertEquals(
+                "there is nothing at this path",
+                post("/api/node/none/dance", Map.of(), 404).string("error"));
+    }
+
+    @Test
+    void aPathThatWantsAnotherMethodSaysWhich() {
+        Map<String, String> wanted = Map.of(
+                "/healthz", "GET",
+                "/v1/models", "GET",
+                "/v1/chat/completions", "POST",
+                "/api/nodes", "GET",
+                "/api/node/register", "POST",
+                "/api/jobs", "POST",
+                "/api/jobs/1", "GET",
+                "/api/agents/a/chat", "POST");
+        wanted.forEach((path, method) -> {
+            HttpResponse<String> answer = send(HttpRequest.newBuilder(uri(path))
+                    .method("PUT", HttpRequest.BodyPublishers.noBody())
+                    .build());
+            assertEquals(405, answer.statusCode(), path);
+            assertEquals(method, answer.headers().firstValue("Allow").orElse(""), path);
+            assertTrue(answer.body().contains("this path wants " + method), answer.body());
+        });
+    }
+
     /** A backend that answers with something else is passed over as one that refuses. */
     @Test
     void aLoadThatIsAnsweredWithSomethingElseIsARefusal() {

@@ -1,24 +1,15 @@
 package org.nemorelay.it.carriers;
 
 import java.io.File;
-import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.ref.WeakReference;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Dictionary;
-import java.util.Enumeration;
 import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.CountDownLatch;
-import java.util.jar.Attributes;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.ProcessControl;
@@ -142,23 +133,5 @@ final class Host {
         CountDownLatch done = new CountDownLatch(1);
         framework.adapt(FrameworkWiring.class).refreshBundles(List.of(bundle), event -> done.countDown());
         done.await();
-    }
-
-    /** The same bundle as another version. */
-    static void otherVersion(Path from, Path to, String version) throws IOException {
-        try (JarFile source = new JarFile(from.toFile());
-                OutputStream out = Files.newOutputStream(to)) {
-            Manifest manifest = source.getManifest();
-            manifest.getMainAttributes().put(new Attributes.Name(Constants.BUNDLE_VERSION), version);
-            try (JarOutputStream target = new JarOutputStream(out, manifest)) {
-                for (Enumeration<JarEntry> entries = source.entries(); entries.hasMoreElements(); ) {
-                    JarEntry entry = entries.nextElement();
-                    if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
-                        target.putNextEntry(new JarEntry(entry.getName()));
-                        source.getInputStream(entry).transferTo(target);
-                    }
-                }
-            }
-        }
     }
 }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.nemorelay.carriers.Carriers;
+import org.nemorelay.it.BundleVersion;
 import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.WorkConsumer;
 import org.nemorelay.seams.WorkQueue;
@@ -169,7 +170,7 @@ final class SoakProcess {
     /** As an administrator does it without a gap: the new version beside the old one, then the old one goes. */
     private void update(String carrier) throws Exception {
         Path next = folder.resolve("nats-" + ++updates + ".jar");
-        Host.otherVersion(jar, next, "0.1.0.u" + updates);
+        BundleVersion.write(jar, next, "0.1.0.u" + updates);
         Bundle old = nats;
         nats = host.install(next);
         await(
@@ -190,7 +191,7 @@ final class SoakProcess {
     /** In place: for a moment there is none. */
     private void replace() throws Exception {
         Path next = folder.resolve("nats-" + ++updates + ".jar");
-        Host.otherVersion(jar, next, "0.1.0.r" + updates);
+        BundleVersion.write(jar, next, "0.1.0.r" + updates);
         remember(nats);
         try (var in = Files.newInputStream(next)) {
             nats.update(in);

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.backend.echo.EchoMain;
 import org.nemorelay.carriers.Carriers;
+import org.nemorelay.it.BundleVersion;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.dial.BackendClient;
@@ -111,7 +112,7 @@ class StreamsTest {
         for (int round = 1; round <= 2; round++) {
             loaders.add(Host.loader(direct));
             Path next = folder.resolve("direct-" + round + ".jar");
-            Host.otherVersion(DIRECT, next, "0.1.0.r" + round);
+            BundleVersion.write(DIRECT, next, "0.1.0.r" + round);
             try (var in = Files.newInputStream(next)) {
                 direct.update(in);
             }

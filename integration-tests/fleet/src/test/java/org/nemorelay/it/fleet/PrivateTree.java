@@ -1,18 +1,16 @@
 package org.nemorelay.it.fleet;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Enumeration;
 import java.util.Map;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import org.nemorelay.it.BundleVersion;
 import org.nemorelay.it.Distribution;
 import org.osgi.framework.Constants;
 
@@ -66,25 +64,8 @@ record PrivateTree(Path home) implements AutoCloseable {
     void replace(String carrier, String version) throws IOException {
         Path file = carrier(carrier);
         Path next = home.resolve("next.jar");
-        otherVersion(file, next, version);
+        BundleVersion.write(file, next, version);
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    }
-
-    static void otherVersion(Path from, Path to, String version) throws IOException {
-        try (JarFile source = new JarFile(from.toFile());
-                OutputStream out = Files.newOutputStream(to)) {
-            Manifest manifest = source.getManifest();
-            manifest.getMainAttributes().put(new Attributes.Name(Constants.BUNDLE_VERSION), version);
-            try (JarOutputStream target = new JarOutputStream(out, manifest)) {
-                for (Enumeration<JarEntry> entries = source.entries(); entries.hasMoreElements(); ) {
-                    JarEntry entry = entries.nextElement();
-                    if (!entry.getName().equals(JarFile.MANIFEST_NAME)) {
-                        target.putNextEntry(new JarEntry(entry.getName()));
-                        source.getInputStream(entry).transferTo(target);
-                    }
-                }
-            }
-        }
     }
 
     /** A bundle of classes of this test among the carriers of a role. */

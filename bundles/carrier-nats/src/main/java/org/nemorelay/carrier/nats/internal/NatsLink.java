@@ -235,9 +235,10 @@ final class NatsLink {
                 new AbsentException(subject + ": the link of carrier " + name() + " broke while the call ran")));
     }
 
+    /** What keeps the link from working: without it a role does nothing, so the level that everyone sees. */
     private void tellOnce(String what) {
         boolean news = told.size() < 16 && told.add(what);
-        log.log(news ? Level.WARN : Level.DEBUG, TARGET, "", "carrier " + name() + ": " + what);
+        log.log(news ? Level.ERROR : Level.DEBUG, TARGET, "", "carrier " + name() + ": " + what);
     }
 
     private static Throwable root(Throwable thrown) {
@@ -333,7 +334,7 @@ final class NatsLink {
                 }
             });
         }
-        log.log(Level.WARN, TARGET, "", "carrier " + name() + ": the server says: " + error);
+        log.log(Level.ERROR, TARGET, "", "carrier " + name() + ": the server says: " + error);
     }
 
     private PermissionDeniedException publishingDenied(String subject) {

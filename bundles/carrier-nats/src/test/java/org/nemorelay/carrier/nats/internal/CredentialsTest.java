@@ -74,7 +74,7 @@ class CredentialsTest {
             Await.until(
                     "it is said",
                     () -> recorder.lines().stream()
-                            .anyMatch(line -> line.startsWith("WARN") && line.contains("Authorization Violation")));
+                            .anyMatch(line -> line.startsWith("ERROR") && line.contains("Authorization Violation")));
             Await.never("it connects", Duration.ofMillis(700), carrier::connected);
             file("right");
             Await.until("it connects", carrier::connected);

@@ -105,6 +105,6 @@ class PermissionTest {
                 PermissionDeniedException.class,
                 () -> carrier.workQueue().enqueue(Context.background(), WorkKind.TASK, new byte[0]));
         assertTrue(recorder.lines().stream()
-                .anyMatch(line -> line.startsWith("WARN") && line.contains("cache.invalidate.models")));
+                .anyMatch(line -> line.startsWith("ERROR") && line.contains("cache.invalidate.models")));
     }
 }

@@ -47,7 +47,7 @@ class TlsTest {
         NatsCarrier carrier = Links.open(config, recorder);
         Await.until(
                 "it is said: " + word,
-                () -> recorder.lines().stream().anyMatch(line -> line.startsWith("WARN") && line.contains(word)));
+                () -> recorder.lines().stream().anyMatch(line -> line.startsWith("ERROR") && line.contains(word)));
         Await.never("connected", Duration.ofMillis(300), carrier::connected);
         carrier.close();
     }
