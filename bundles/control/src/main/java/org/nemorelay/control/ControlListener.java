@@ -10,10 +10,15 @@ import org.osgi.annotation.versioning.ConsumerType;
  */
 @ConsumerType
 public interface ControlListener {
-    /** MCP sessions only. */
-    default void directive(Directive directive) {}
+    /** How much may wait for whoever hears a session (relay-daemon 3.8). */
+    int MAX_QUEUED = 1_024;
 
-    /** Worker sessions only. */
+    /** MCP sessions only. Returns false where there is no room for it any more: the connection is closed then. */
+    default boolean directive(Directive directive) {
+        return true;
+    }
+
+    /** Worker sessions only. It may be told again; what it was told first holds. */
     default void drain(ServerEvent.Drain drain) {}
 
     /** The connection is gone, whoever ended it; the last call. */

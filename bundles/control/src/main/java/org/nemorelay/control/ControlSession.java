@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.nemorelay.control.internal.WebSocket;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -37,8 +39,13 @@ public final class ControlSession implements AutoCloseable {
     private volatile Descriptor daemon;
     private volatile Secret sessionToken;
 
-    // Guarded by `pending`, like the map.
+    /** Held while a command is sent, so that sequence numbers leave in their order. */
+    private final ReentrantLock order = new ReentrantLock();
+
+    // Guarded by `order`.
     private long sequence;
+
+    // Guarded by `pending`, like the map.
     private boolean ended;
 
     ControlSession(WebSocket socket, Ids ids, String sessionId, ControlListener listener) {
@@ -82,18 +89,13 @@ public final class ControlSession implements AutoCloseable {
 
     /** The same with another limit, for a process that is on its way out. */
     public ReplyBody request(SessionPayload payload, long timeoutMs) {
-        Pending reply = new Pending();
-        try {
-            synchronized (pending) {
-                requireConnected();
-                sequence++;
-                SessionRequest request = SessionRequest.of(sessionId, sessionToken, ids.id(), sequence, payload);
-                send(new ClientCommand.Session(request), reply);
+        return exchange(timeoutMs, new Making() {
+            @Override
+            public ClientCommand next() {
+                return new ClientCommand.Session(
+                        SessionRequest.of(sessionId, sessionToken, ids.id(), ++sequence, payload));
             }
-        } catch (IOException e) {
-            throw lost(e);
-        }
-        return await(reply, timeoutMs);
+        });
     }
 
     /** Ends the connection; the listener hears of it. */
@@ -104,28 +106,51 @@ public final class ControlSession implements AutoCloseable {
 
     /** Sends a command outside of a session: the handshake. */
     ReplyBody command(ClientCommand command, long timeoutMs) {
+        return exchange(timeoutMs, new Making() {
+            @Override
+            public ClientCommand next() {
+                return command;
+            }
+        });
+    }
+
+    /** Makes the command that is sent next. No lambda: the first one of a process costs its milliseconds. */
+    private interface Making {
+        ClientCommand next();
+    }
+
+    private ReplyBody exchange(long timeoutMs, Making making) {
+        long deadline = System.nanoTime() + timeoutMs * 1_000_000;
         Pending reply = new Pending();
         try {
-            synchronized (pending) {
-                requireConnected();
-                send(command, reply);
+            if (!order.tryLock(timeoutMs, TimeUnit.MILLISECONDS)) {
+                throw late();
             }
+            try {
+                String requestId = ids.uuid7();
+                expect(requestId, reply);
+                socket.send(FrameCodec.encode(new CommandFrame(requestId, making.next())), remaining(deadline));
+            } finally {
+                order.unlock();
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
         } catch (IOException e) {
             throw lost(e);
         }
-        return await(reply, timeoutMs);
+        return await(reply, remaining(deadline));
     }
 
-    /** Frames leave in the order of their sequence numbers: called with the lock held. */
-    private void send(ClientCommand command, Pending reply) throws IOException {
-        String requestId = ids.uuid7();
-        pending.put(requestId, reply);
-        socket.send(FrameCodec.encode(new CommandFrame(requestId, command)));
+    private static long remaining(long deadline) {
+        return Math.max(1, (deadline - System.nanoTime()) / 1_000_000);
     }
 
-    private void requireConnected() {
-        if (ended) {
-            throw new RelayException(FailureKind.UNAVAILABLE, "the control connection to the daemon is closed");
+    private void expect(String requestId, Pending reply) {
+        synchronized (pending) {
+            if (ended) {
+                throw new RelayException(FailureKind.UNAVAILABLE, "the control connection to the daemon is closed");
+            }
+            pending.put(requestId, reply);
         }
     }
 
@@ -134,13 +159,10 @@ public final class ControlSession implements AutoCloseable {
         try {
             received = reply.await(timeoutMs);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            close();
-            throw new RelayException(FailureKind.UNAVAILABLE, "the wait for the daemon was interrupted", e);
+            throw interrupted(e);
         }
         if (received.isEmpty()) {
-            close();
-            throw new RelayException(FailureKind.TIMEOUT, "the daemon did not answer a control command in time");
+            throw late();
         }
         ServerEvent.Reply answer = received.get();
         if (answer.succeeded()) {
@@ -179,7 +201,9 @@ public final class ControlSession implements AutoCloseable {
             }
         } else if (event instanceof ServerEvent.DirectiveIssued issued) {
             acknowledge(issued.requestId());
-            listener.directive(issued.directive());
+            if (!listener.directive(issued.directive())) {
+                throw new IOException("more directives wait than may");
+            }
         } else if (event instanceof ServerEvent.Drain drain) {
             acknowledge(drain.requestId());
             listener.drain(drain);
@@ -200,6 +224,17 @@ public final class ControlSession implements AutoCloseable {
             }
             pending.clear();
         }
+    }
+
+    private RelayException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        close();
+        return new RelayException(FailureKind.UNAVAILABLE, "the wait for the daemon was interrupted", e);
+    }
+
+    private RelayException late() {
+        close();
+        return new RelayException(FailureKind.TIMEOUT, "the daemon did not answer a control command in time");
     }
 
     private RelayException lost(IOException e) {

@@ -305,8 +305,8 @@ class ControlSessionTest {
         volatile int ends;
 
         @Override
-        public void directive(Directive directive) {
-            directives.add(directive);
+        public boolean directive(Directive directive) {
+            return directives.add(directive);
         }
 
         @Override

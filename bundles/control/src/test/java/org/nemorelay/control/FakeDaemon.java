@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.nemorelay.identity.StateFolder;
@@ -49,7 +50,9 @@ public final class FakeDaemon implements AutoCloseable {
     private final List<String> faults = new CopyOnWriteArrayList<>();
     private final Map<String, Secret> sessions = new ConcurrentHashMap<>();
 
-    /** Sessions' commands and acknowledgements, in order of arrival. */
+    private final AtomicLong acknowledgements = new AtomicLong();
+
+    /** Registrations and sessions' commands, in order of arrival. */
     public final List<ClientCommand> received = new CopyOnWriteArrayList<>();
 
     public volatile Descriptor descriptor = Descriptor.ours(Role.DAEMON);
@@ -63,6 +66,8 @@ public final class FakeDaemon implements AutoCloseable {
     public volatile Optional<SigningKey> forger = Optional.empty();
     /** Set to take commands and never answer. */
     public volatile boolean silent;
+    /** Set to read nothing more, while it still says what it is told to. */
+    public volatile boolean deaf;
     /** Status of the upgrade; 101 is the only one that goes on. */
     public volatile int upgradeStatus = 101;
     /** Splits every message into frames of this size, with a ping in between; 0 for whole messages. */
@@ -131,9 +136,7 @@ public final class FakeDaemon implements AutoCloseable {
     }
 
     public long acknowledgements() {
-        return received.stream()
-                .filter(ClientCommand.Acknowledge.class::isInstance)
-                .count();
+        return acknowledgements.get();
     }
 
     public long registrations() {
@@ -205,7 +208,11 @@ public final class FakeDaemon implements AutoCloseable {
                 DataInputStream in = new DataInputStream(socket.getInputStream());
                 if (upgrade(in)) {
                     while (true) {
-                        receive(FrameCodec.decodeCommand(text(in)));
+                        CommandFrame frame = FrameCodec.decodeCommand(text(in));
+                        while (deaf && !socket.isClosed()) {
+                            Thread.sleep(5);
+                        }
+                        receive(frame);
                     }
                 }
             } catch (IOException e) {
@@ -266,6 +273,9 @@ public final class FakeDaemon implements AutoCloseable {
         }
 
         private void receive(CommandFrame frame) {
+            if (frame.command() instanceof ClientCommand.Acknowledge) {
+                acknowledgements.incrementAndGet();
+            }
             if (silent) {
                 return;
             }
@@ -317,10 +327,7 @@ public final class FakeDaemon implements AutoCloseable {
                         reply(frame, 204, new ReplyBody.Empty());
                     }
                 }
-                case ClientCommand.Acknowledge acknowledge -> {
-                    received.add(acknowledge);
-                    reply(frame, 204, new ReplyBody.Empty());
-                }
+                case ClientCommand.Acknowledge acknowledge -> reply(frame, 204, new ReplyBody.Empty());
             }
         }
 

@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,6 +19,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.nemorelay.identity.ClientTls;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
@@ -38,6 +41,9 @@ public final class WebSocket implements AutoCloseable {
     /** How long its answer may take. */
     private static final int ANSWER_MS = 10_000;
 
+    /** How long a frame may wait for the one before it: a daemon that has not taken that one by then takes none. */
+    private static final long WRITE_MS = 5_000;
+
     private static final String ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
     private static final int CONTINUATION = 0;
@@ -52,6 +58,7 @@ public final class WebSocket implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
     private final OutputStream out;
+    private final ReentrantLock writing = new ReentrantLock();
     private final Ids ids;
 
     private WebSocket(Socket transport, Socket socket, Ids ids) throws IOException {
@@ -162,9 +169,14 @@ public final class WebSocket implements AutoCloseable {
                 && socket.getLocalAddress().isLoopbackAddress();
     }
 
-    /** Sends one text message. */
+    /** Sends one text message; waits for the frames before it up to 5 s. */
     public void send(String text) throws IOException {
-        send(TEXT, text.getBytes(StandardCharsets.UTF_8));
+        send(text, WRITE_MS);
+    }
+
+    /** The same with a shorter wait. When it is over, so is the connection: frames have an order. */
+    public void send(String text, long waitMs) throws IOException {
+        send(TEXT, text.getBytes(StandardCharsets.UTF_8), Math.min(waitMs, WRITE_MS));
     }
 
     /** Closes the connection at once; a reader sees its end. */
@@ -173,7 +185,30 @@ public final class WebSocket implements AutoCloseable {
         closeQuietly(transport);
     }
 
-    private synchronized void send(int opcode, byte[] payload) throws IOException {
+    private void send(int opcode, byte[] payload) throws IOException {
+        send(opcode, payload, WRITE_MS);
+    }
+
+    private void send(int opcode, byte[] payload, long waitMs) throws IOException {
+        byte[] frame = masked(opcode, payload);
+        try {
+            if (!writing.tryLock(waitMs, TimeUnit.MILLISECONDS)) {
+                close();
+                throw new SocketTimeoutException("the daemon takes nothing");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+        try {
+            out.write(frame);
+            out.flush();
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    private byte[] masked(int opcode, byte[] payload) {
         byte[] mask = ids.octets(4).bytes();
         int extra = payload.length < 126 ? 0 : payload.length <= 0xffff ? 2 : 8;
         ByteBuffer frame = ByteBuffer.allocate(2 + extra + 4 + payload.length);
@@ -188,8 +223,7 @@ public final class WebSocket implements AutoCloseable {
         for (int i = 0; i < payload.length; i++) {
             frame.put((byte) (payload[i] ^ mask[i & 3]));
         }
-        out.write(frame.array());
-        out.flush();
+        return frame.array();
     }
 
     private void upgrade(DaemonUrl daemon, String path) throws IOException {

@@ -183,8 +183,8 @@ final class TestDaemon implements AutoCloseable {
         }
 
         @Override
-        public void directive(Directive directive) {
-            told.add(directive);
+        public boolean directive(Directive directive) {
+            return told.add(directive);
         }
 
         @Override

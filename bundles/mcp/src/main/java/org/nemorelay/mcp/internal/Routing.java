@@ -221,8 +221,8 @@ final class Routing implements Runnable {
 
     private final class Listener implements ControlListener {
         @Override
-        public void directive(Directive directive) {
-            events.add(new Event(this, Optional.of(directive)));
+        public boolean directive(Directive directive) {
+            return events.size() < MAX_QUEUED && events.add(new Event(this, Optional.of(directive)));
         }
 
         @Override

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.control.ControlListener;
 import org.nemorelay.control.FakeDaemon;
 import org.nemorelay.json.Json;
 import org.nemorelay.protocol.Directive;
@@ -174,6 +175,29 @@ class McpProcessTest {
             await("a worker", () -> harness.startedWorkers() == 1);
             assertTrue(harness.file("arguments")
                     .contains("--bind\n0.0.0.0\n--port\n4711\n--advertise-address\nrelay.example.com\n"));
+        }
+    }
+
+    /** While it waits for an answer about the worker it leaves, it takes 1,024 more directives and then comes back anew. */
+    @Test
+    void moreDirectivesThanMayWaitEndTheConnection() throws Exception {
+        Harness.worker(home(), "exec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1 && daemon.acknowledgements() == 1);
+            daemon.silent = true;
+            daemon.push(new Directive.UsePassThrough());
+            for (int i = 0; i < 100_000 && daemon.liveConnections() > 0; i++) {
+                daemon.push(new Directive.WaitForWorker(100));
+            }
+            await("the end of the connection", () -> daemon.liveConnections() == 0);
+            long heard = daemon.acknowledgements();
+            assertTrue(heard <= 3 + ControlListener.MAX_QUEUED, heard + " directives were taken");
+            daemon.silent = false;
+            daemon.directive = new Directive.UsePassThrough();
+            await("the second registration", () -> daemon.registrations() == 2);
+            harness.initialize();
+            harness.answer();
         }
     }
 

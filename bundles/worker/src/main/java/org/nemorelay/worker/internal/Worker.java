@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.nemorelay.control.ControlListener;
 import org.nemorelay.control.RetryPolicy;
 import org.nemorelay.http.HttpListener;
@@ -85,6 +86,7 @@ final class Worker implements Runnable {
     private final ProcessControl process;
     private final long longestDrainMs;
     private final BlockingQueue<Happening> happenings = new LinkedBlockingQueue<>();
+    private final AtomicBoolean drainAsked = new AtomicBoolean();
     private volatile Optional<Thread> living = Optional.empty();
 
     // Of the worker's own thread.
@@ -272,11 +274,16 @@ final class Worker implements Runnable {
         try {
             // A daemon that restarts refuses until the user's MCP process is back, so only its silence is final.
             RetryPolicy.mcp(deadline, limit -> {
-                registered(daemon.recover(endpoint, new Control(++sessions), limit));
-                publish(deadline);
+                if (!endingAsked()) {
+                    registered(daemon.recover(endpoint, new Control(++sessions), limit));
+                    publish(deadline);
+                }
                 return true;
             });
         } catch (RelayException e) {
+            if (endingAsked()) {
+                return true; // a worker that is drained is not published any more; what was asked is next in the queue
+            }
             log.log(
                     EventLog.Level.WARN,
                     TARGET,
@@ -367,6 +374,9 @@ final class Worker implements Runnable {
 
         @Override
         public void drain(ServerEvent.Drain drain) {
+            if (!drainAsked.compareAndSet(false, true)) {
+                return; // the first one holds, however often it is said
+            }
             // The relative limit: the clocks of two machines need not agree.
             happenings.add(new Happening.Drain(inFuture(Math.clamp(drain.timeoutMs(), 0, longestDrainMs))));
         }

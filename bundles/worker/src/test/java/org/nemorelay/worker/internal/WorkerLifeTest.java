@@ -169,6 +169,34 @@ final class WorkerLifeTest {
                 log.events());
     }
 
+    /** Its last session left meanwhile: the daemon says so again, publishes it no more, and it ends at once. */
+    @Test
+    void aDrainThatComesWithTheRecoveryIsObeyed() throws Exception {
+        serving();
+        daemon.drained = true;
+        daemon.listeners.getFirst().disconnected();
+        ended();
+        assertEquals(2, daemon.listeners.size(), "one recovery, " + acts);
+        assertTrue(log.lines.getLast().contains("reason=drained"), "" + log.lines);
+    }
+
+    /** 100,000 of them, each acknowledged before it is heard. */
+    @Test
+    void drainsThatAreSaidAgainLeaveNothing() throws Exception {
+        serving();
+        enter();
+        System.gc();
+        long before = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+        for (int i = 0; i < 100_000; i++) {
+            drain(20_000);
+        }
+        System.gc();
+        long grown = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory() - before;
+        assertTrue(grown < 2 << 20, "the heap has grown by " + grown + " bytes");
+        admission.leave();
+        ended();
+    }
+
     @Test
     @Timeout(60)
     void thirtySecondsWithoutControlBeginItsOwnDrain() throws Exception {
@@ -238,6 +266,8 @@ final class WorkerLifeTest {
     private final class FakeDaemon implements Daemon {
         final List<ControlListener> listeners = new CopyOnWriteArrayList<>();
         volatile int refusals;
+        /** Set to drain whoever comes back. */
+        volatile boolean drained;
 
         @Override
         public String workerId() {
@@ -256,7 +286,11 @@ final class WorkerLifeTest {
                 listener.disconnected();
                 throw new RelayException(FailureKind.CONFLICT, "not yet");
             }
-            return link(listener);
+            Link link = link(listener);
+            if (drained) {
+                listener.drain(new ServerEvent.Drain("d", workerId(), -1, 20_000));
+            }
+            return link;
         }
 
         private Link link(ControlListener listener) {
@@ -271,6 +305,9 @@ final class WorkerLifeTest {
                 @Override
                 public void ready(long deadline) {
                     acts.add("ready");
+                    if (drained) {
+                        throw new RelayException(FailureKind.CONFLICT, "the worker is draining");
+                    }
                     HttpFields.Mutable fields = HttpFields.build().add("x-nemo-relay-worker-token", "token " + number);
                     assertTrue(admission.authentic(fields) && admission.probe(fields));
                 }
