@@ -12,23 +12,27 @@ import java.util.regex.Pattern;
  * in {@code api_key=...}, the value alone is found.
  */
 enum Detector {
-    EMAIL(
-            "(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}"),
-    PHONE("(?<![\\w.+-])(?:\\+\\d{1,3}[ .-]?)?(?:\\(\\d{2,4}\\)[ .-]?|\\d{2,4}[ .-])\\d{3,4}[ .-]\\d{3,4}(?![\\w-])"
-            + "|(?<![\\w.+-])\\+\\d(?:[ .-]?\\d){7,14}(?![\\w-])"),
+    EMAIL("(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@(?=[A-Za-z0-9])[A-Za-z0-9.-]{1,253}\\.[A-Za-z]{2,}+"),
+    PHONE(
+            "(?:\\+\\d{1,3}[ .-]?)?(?:\\(\\d{2,4}\\)[ .-]?|\\d{2,4}[ .-])\\d{3,4}[ .-]\\d{3,4}(?![\\w-])"
+                    + "|\\+\\d(?:[ .-]?\\d){7,14}(?![\\w-])",
+            "\\w.+-"),
     API_KEY(
-            "(?i)(?<![A-Za-z0-9])(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*"
-                    + "|(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
-                    + "|xox[abeprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|nvapi-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,})"
-                    + "|(?<![A-Za-z0-9])(?:[A-Za-z0-9]+[_-])*api[_-]?key[\"']?\\s*[:=]\\s*[\"']?(?<secret>[A-Za-z0-9._~+/=-]{8,})"),
-    IP_ADDRESS("(?<![\\w.])(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\.){3}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?![\\w]|\\.\\d)"),
-    IPV6("(?<![\\w:.])[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*[0-9A-Fa-f:](?:%[A-Za-z0-9]+)?") {
+            "(?:sk|pk|rk)[-_](?=[A-Za-z0-9_-]{0,128}?[A-Za-z0-9]{16})[A-Za-z0-9_-]++"
+                    + "|gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_[A-Za-z0-9_]{20,}+|glpat-[A-Za-z0-9_-]{16,}+"
+                    + "|xox[abeprs]-[A-Za-z0-9-]{10,}+|hf_[A-Za-z0-9]{20,}+|nvapi-[A-Za-z0-9_-]{20,}+"
+                    + "|AIza[A-Za-z0-9_-]{30,}+",
+            "A-Za-z0-9",
+            "api[_-]?key",
+            "[A-Za-z0-9._~+/=-]{8,}+"),
+    IP_ADDRESS("(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\.){3}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?![\\w]|\\.\\d)", "\\w."),
+    IPV6("[0-9A-Fa-f:.]{2,}+(?:%[A-Za-z0-9]++)?", "\\w:.") {
         @Override
         List<Span> find(String text) {
             List<Span> found = new ArrayList<>();
             for (Span span : super.find(text)) {
                 // The last characters may belong to the sentence.
-                for (int end = span.end(); end > span.begin() + 1; end--) {
+                for (int end = Math.min(span.end(), span.begin() + IPV6_MAX); end > span.begin() + 1; end--) {
                     if (address(text.substring(span.begin(), end))) {
                         found.add(new Span(span.begin(), end));
                         break;
@@ -38,7 +42,7 @@ enum Detector {
             return found;
         }
     },
-    URL("(?i)(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]*://[^\\s<>\"'`]+") {
+    URL("[a-z][a-z0-9+.-]*+://[^\\s<>\"'`\\\\]++", "A-Za-z0-9+.-") {
         @Override
         List<Span> find(String text) {
             return super.find(text).stream()
@@ -52,10 +56,10 @@ enum Detector {
                     .toList();
         }
     },
-    UUID("(?i)(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f-])"),
-    BEARER_TOKEN("(?i)(?<![A-Za-z0-9])bearer\\s+[A-Za-z0-9._~+/-]+=*"),
-    JWT("(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]*)*"),
-    CREDIT_CARD("(?<![\\w.])\\d(?:[ -]?\\d){12,}(?!\\w)") {
+    UUID("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f-])", "0-9A-Fa-f-"),
+    BEARER_TOKEN("bearer\\s++[A-Za-z0-9._~+/-]++=*+", "A-Za-z0-9"),
+    JWT("(?-i:eyJ)[A-Za-z0-9_-]++\\.[A-Za-z0-9_-]++(?:\\.[A-Za-z0-9_-]*+){0,3}+", "A-Za-z0-9_-"),
+    CREDIT_CARD("\\d(?:[ -]?\\d){12,}+", "\\w.") {
         @Override
         List<Span> find(String text) {
             List<Span> found = new ArrayList<>();
@@ -66,11 +70,17 @@ enum Detector {
         }
     },
     AWS_ACCESS_KEY_ID(
-            "(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+            "(?-i:(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9]))", "A-Za-z0-9"),
     AWS_SECRET_ACCESS_KEY(
-            "(?i)aws[_-]?secret[_-]?(?:access[_-]?)?key[\"']?\\s*[:=]\\s*[\"']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+])"),
-    GCP_API_KEY("(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{30,}"),
-    AZURE_STORAGE_ACCOUNT_KEY("(?i)AccountKey[\"']?\\s*[:=]\\s*[\"']?(?<secret>[A-Za-z0-9+/]{40,}={0,2})");
+            "",
+            "",
+            "(?:aws[_-]?)?secret[_-]?access[_-]?key|aws[_-]?secret[_-]?key",
+            "[A-Za-z0-9/+=]{40}(?![A-Za-z0-9/+])"),
+    GCP_API_KEY("(?-i:AIza)[A-Za-z0-9_-]{30,}+", "A-Za-z0-9_-"),
+    AZURE_STORAGE_ACCOUNT_KEY("", "", "AccountKey", "[A-Za-z0-9+/]{40,}+={0,2}");
+
+    /** {@code ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255} and a zone. */
+    private static final int IPV6_MAX = 64;
 
     private static final int CARD_MIN = 13;
     private static final int CARD_MAX = 19;
@@ -80,7 +90,30 @@ enum Detector {
 
     Detector(String pattern) {
         this.pattern = Pattern.compile(pattern);
-        this.named = pattern.contains("(?<secret>");
+        this.named = false;
+    }
+
+    /** @param notAfter the characters that a find does not follow */
+    Detector(String pattern, String notAfter) {
+        this.pattern = Pattern.compile("(?i)" + begin(notAfter) + "(?:" + pattern + ")");
+        this.named = false;
+    }
+
+    /**
+     * @param name what stands before a secret
+     * @param secret what stands behind it
+     */
+    Detector(String pattern, String notAfter, String name, String secret) {
+        String quote = "(?:\\\\{0,8}[\"'])?";
+        String behind = "(?:" + name + ")" + quote + "\\s*+[:=]\\s*+" + quote + "(?<secret>" + secret + ")";
+        this.pattern =
+                Pattern.compile("(?i)" + (pattern.isEmpty() ? "" : begin(notAfter) + "(?:" + pattern + ")|") + behind);
+        this.named = true;
+    }
+
+    /** In JSON within a text the letter of a line end or tab stands before the next word. */
+    private static String begin(String notAfter) {
+        return "(?:(?<![" + notAfter + "])|(?<=\\\\[bfnrt])|(?<=\\\\u[0-9a-f]{4}))";
     }
 
     /** The word in configuration. */
@@ -88,7 +121,7 @@ enum Detector {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** What of a text it means, in order. */
+    /** What of a text it means, in order. Takes time in proportion to the text, whatever that is. */
     List<Span> find(String text) {
         List<Span> found = new ArrayList<>();
         Matcher matcher = pattern.matcher(text);
@@ -100,6 +133,18 @@ enum Detector {
                             : new Span(matcher.start(), matcher.end()));
         }
         return found;
+    }
+
+    /** What of the value of a key it means: the key may be the name before a secret. */
+    List<Span> find(String key, String value) {
+        if (!named || key.isEmpty()) {
+            return find(value);
+        }
+        int before = key.length() + 1;
+        return find(key + "=" + value).stream()
+                .filter(span -> span.begin() >= before)
+                .map(span -> new Span(span.begin() - before, span.end() - before))
+                .toList();
     }
 
     private static boolean address(String text) {
@@ -117,9 +162,16 @@ enum Detector {
 
     /** The card numbers in a row of digits: 13 to 19 of them whose check digit is right. */
     private static void cards(String text, Span row, List<Span> found) {
+        int limit = row.end();
+        if (limit < text.length() && (Character.isLetterOrDigit(text.charAt(limit)) || text.charAt(limit) == '_')) {
+            // The last digits begin a word.
+            while (limit > row.begin() && Character.isDigit(text.charAt(limit - 1))) {
+                limit--;
+            }
+        }
         int begin = row.begin();
-        while (begin < row.end()) {
-            int end = Character.isDigit(text.charAt(begin)) ? card(text, begin, row.end()) : -1;
+        while (begin < limit) {
+            int end = Character.isDigit(text.charAt(begin)) ? card(text, begin, limit) : -1;
             if (end > 0) {
                 found.add(new Span(begin, end));
                 begin = end;
@@ -131,6 +183,9 @@ enum Detector {
 
     /** Where the longest card number that begins here ends; negative when none does. */
     private static int card(String text, int begin, int limit) {
+        if (text.charAt(begin) < '2' || text.charAt(begin) > '6') {
+            return -1;
+        }
         StringBuilder digits = new StringBuilder();
         int longest = -1;
         for (int at = begin; at < limit && digits.length() < CARD_MAX; at++) {
@@ -145,10 +200,6 @@ enum Detector {
     }
 
     private static boolean valid(CharSequence digits) {
-        char first = digits.charAt(0);
-        if (first < '2' || first > '6') {
-            return false;
-        }
         int sum = 0;
         for (int i = 0; i < digits.length(); i++) {
             int digit = digits.charAt(digits.length() - 1 - i) - '0';

@@ -191,7 +191,7 @@ public final class PiiRedaction implements EventSanitizer {
         map.forEach((key, value) -> {
             String name = String.valueOf(key);
             boolean keeps = name.endsWith("_id") || name.endsWith(".id") || name.endsWith("_uuid");
-            Object treated = keeps ? value : each.everywhere(value);
+            Object treated = keeps ? value : each.everywhere(name, value);
             if (treated != null || value == null) {
                 changed.put(key, treated);
             }

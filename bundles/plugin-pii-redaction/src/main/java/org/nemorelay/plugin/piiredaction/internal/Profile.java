@@ -1,5 +1,6 @@
 package org.nemorelay.plugin.piiredaction.internal;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,7 +59,12 @@ final class Profile {
 
     /** The value to record, null for none. */
     Object everywhere(Object value) {
-        Object treated = leaves(value);
+        return everywhere("", value);
+    }
+
+    /** The value of a key to record, null for none. */
+    Object everywhere(String key, Object value) {
+        Object treated = leaves(key, value);
         return treated == REMOVED ? null : treated;
     }
 
@@ -66,7 +72,7 @@ final class Profile {
     Object atTargets(Object value) {
         Object treated = value;
         for (List<String> path : paths) {
-            treated = at(treated, path);
+            treated = at("", treated, path);
             if (treated == REMOVED) {
                 return null;
             }
@@ -74,9 +80,9 @@ final class Profile {
         return treated;
     }
 
-    private Object at(Object value, List<String> path) {
+    private Object at(String key, Object value, List<String> path) {
         if (path.isEmpty()) {
-            return treatment.removes() ? REMOVED : leaves(value);
+            return treatment.removes() ? REMOVED : leaves(key, value);
         }
         String token = path.getFirst();
         List<String> rest = path.subList(1, path.size());
@@ -84,14 +90,14 @@ final class Profile {
             case Map<?, ?> map
             when map.containsKey(token) -> {
                 Map<Object, Object> changed = new LinkedHashMap<>(map);
-                put(changed, token, at(map.get(token), rest));
+                put(changed, token, at(token, map.get(token), rest));
                 yield changed;
             }
             case List<?> list -> {
                 List<Object> changed = new ArrayList<>(list);
                 for (int i = 0; i < changed.size(); i++) {
                     if (Integer.toString(i).equals(token)) {
-                        Object item = at(changed.get(i), rest);
+                        Object item = at("", changed.get(i), rest);
                         changed.set(i, item == REMOVED ? null : item);
                     }
                 }
@@ -101,27 +107,35 @@ final class Profile {
         };
     }
 
-    private Object leaves(Object value) {
+    private Object leaves(String key, Object value) {
         return switch (value) {
-            case String text -> {
-                Optional<String> treated = treatment.of(text);
-                yield treated.isPresent() ? treated.get() : REMOVED;
-            }
+            case String text -> orRemoved(treatment.of(key, text));
+            case Long number -> number(number);
+            case BigInteger number -> number(number);
             case Map<?, ?> map -> {
                 Map<Object, Object> changed = new LinkedHashMap<>();
-                map.forEach((key, item) -> put(changed, key, leaves(item)));
+                map.forEach((name, item) -> put(changed, name, leaves(String.valueOf(name), item)));
                 yield changed;
             }
             case List<?> list -> {
                 List<Object> changed = new ArrayList<>(list.size());
                 for (Object item : list) {
-                    Object treated = leaves(item);
+                    Object treated = leaves(key, item);
                     changed.add(treated == REMOVED ? null : treated);
                 }
                 yield changed;
             }
             case null, default -> value;
         };
+    }
+
+    private Object number(Number number) {
+        String text = number.toString();
+        return treatment.finds(text) ? orRemoved(treatment.of("", text)) : number;
+    }
+
+    private static Object orRemoved(Optional<String> treated) {
+        return treated.isPresent() ? treated.get() : REMOVED;
     }
 
     private static void put(Map<Object, Object> map, Object key, Object value) {

@@ -3,14 +3,10 @@ package org.nemorelay.plugin.piiredaction.internal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.nemorelay.plugin.api.PluginConfig;
 
 /** What becomes of one text: an action on what a detector or pattern finds in it, or on the whole. Immutable. */
@@ -25,7 +21,7 @@ final class Treatment {
 
     private final Action action;
     private final Optional<Detector> detector;
-    private final Optional<Pattern> pattern;
+    private final Optional<OwnPattern> pattern;
     private final String replacement;
     private final String maskCharacter;
     private final int unmaskedPrefix;
@@ -43,7 +39,7 @@ final class Treatment {
                         "action", "\"" + other + "\" is not one of remove, redact, regex_replace, hash, mask");
         };
         detector = config.optionalString("detector").map(word -> detector(config, word));
-        pattern = config.optionalString("pattern").map(text -> pattern(config, text));
+        pattern = config.optionalString("pattern").map(text -> new OwnPattern(config, text));
         if (detector.isPresent() && pattern.isPresent()) {
             throw config.failure("pattern", "either a pattern or a detector, not both");
         }
@@ -57,16 +53,8 @@ final class Treatment {
         }
         unmaskedPrefix = (int) config.integer("unmasked_prefix", emailMask(config) ? 1 : 0, 0, Integer.MAX_VALUE);
         unmaskedSuffix = (int) config.integer("unmasked_suffix", emailMask(config) ? -1 : 0, -1, Integer.MAX_VALUE);
-        if (action == Action.REGEX_REPLACE && pattern.isPresent()) {
-            try {
-                pattern.get().matcher("").replaceAll(replacement);
-                Matcher probe = pattern.get().matcher("");
-                if (probe.find()) {
-                    probe.replaceAll(replacement);
-                }
-            } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-                throw config.failure("replacement", "refers to a group that the pattern lacks");
-            }
+        if (action == Action.REGEX_REPLACE) {
+            pattern.ifPresent(own -> own.check(config, replacement));
         }
     }
 
@@ -91,27 +79,28 @@ final class Treatment {
                                         .toList()));
     }
 
-    private static Pattern pattern(PluginConfig config, String text) {
-        try {
-            return Pattern.compile(text);
-        } catch (PatternSyntaxException e) {
-            throw config.failure("pattern", "is no regular expression: " + e.getDescription());
-        }
-    }
-
-    /** The text to record; empty when it is to be removed. */
-    Optional<String> of(String text) {
+    /**
+     * The text to record; empty when it is to be removed.
+     *
+     * @param key under which it stands; empty for none
+     */
+    Optional<String> of(String key, String text) {
         return switch (action) {
-            case REMOVE -> matchesNothing(text) ? Optional.of(text) : Optional.empty();
-            case REDACT -> Optional.of(each(text, found -> replacement));
+            case REMOVE -> removes() || !spans(key, text).isEmpty() ? Optional.empty() : Optional.of(text);
+            case REDACT -> Optional.of(each(key, text, found -> replacement));
             case REGEX_REPLACE ->
                 Optional.of(
                         pattern.isPresent()
-                                ? pattern.get().matcher(text).replaceAll(replacement)
-                                : each(text, found -> replacement));
-            case HASH -> Optional.of(each(text, Treatment::hash));
-            case MASK -> Optional.of(each(text, this::mask));
+                                ? pattern.get().replace(text, replacement)
+                                : each(key, text, found -> replacement));
+            case HASH -> Optional.of(each(key, text, Treatment::hash));
+            case MASK -> Optional.of(each(key, text, this::mask));
         };
+    }
+
+    /** Whether a number is what a detector looks for; a pattern, and an action without either, are for texts. */
+    boolean finds(String number) {
+        return detector.isPresent() && !detector.get().find(number).isEmpty();
     }
 
     /** Whether it takes values out that are no texts. */
@@ -119,12 +108,8 @@ final class Treatment {
         return action == Action.REMOVE && detector.isEmpty() && pattern.isEmpty();
     }
 
-    private boolean matchesNothing(String text) {
-        return !removes() && spans(text).isEmpty();
-    }
-
-    private String each(String text, Function<String, String> change) {
-        List<Span> spans = spans(text);
+    private String each(String key, String text, Function<String, String> change) {
+        List<Span> spans = spans(key, text);
         if (spans.isEmpty()) {
             return text;
         }
@@ -139,21 +124,11 @@ final class Treatment {
         return changed.append(text, at, text.length()).toString();
     }
 
-    private List<Span> spans(String text) {
+    private List<Span> spans(String key, String text) {
         if (detector.isPresent()) {
-            return detector.get().find(text);
+            return detector.get().find(key, text);
         }
-        if (pattern.isEmpty()) {
-            return List.of(new Span(0, text.length()));
-        }
-        List<Span> spans = new ArrayList<>();
-        Matcher matcher = pattern.get().matcher(text);
-        while (matcher.find()) {
-            if (matcher.end() > matcher.start()) {
-                spans.add(new Span(matcher.start(), matcher.end()));
-            }
-        }
-        return spans;
+        return pattern.isPresent() ? pattern.get().find(text) : List.of(new Span(0, text.length()));
     }
 
     private static String hash(String text) {

@@ -2,7 +2,10 @@ package org.nemorelay.plugin.piiredaction.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.PluginConfigException;
 import org.nemorelay.plugin.testkit.PluginRig;
@@ -62,17 +66,24 @@ class PiiRedactionTest {
                 "phone|+49 30 901820 and +14155550132, not 2026-11-30|[REDACTED] and [REDACTED], not 2026-11-30",
                 "api_key|key sk-abcdEFGH1234567890abcdEFGH1234567890 and api_key=ABCD1234EFGH5678IJKL|key [REDACTED] and api_key=[REDACTED]",
                 "api_key|sk-ant-api03-abcdefghijklmnop1234_x-y and \"OPENAI_API_KEY\": \"abcdefgh12345678\"|[REDACTED] and \"OPENAI_API_KEY\": \"[REDACTED]\"",
+                "api_key|sk-proj-ab_cd-efgh1234567890ABCDEF_x-y- sk-learn-is-a-library_of-python|[REDACTED] sk-learn-is-a-library_of-python",
+                "api_key|{\"cmd\":\"x\\nsk-abcdEFGH1234567890abcd '{\\\"openaiApiKey\\\": \\\"abcdefgh1234\\\"}'\"}|{\"cmd\":\"x\\n[REDACTED] '{\\\"openaiApiKey\\\": \\\"[REDACTED]\\\"}'\"}",
+                "ip_address|a\\n192.0.2.1\\u000a192.0.2.2|a\\n[REDACTED]\\u000a[REDACTED]",
                 "ip_address|at 192.0.2.17, and 999.1.1.1 and 1.2.3.4.5|at [REDACTED], and 999.1.1.1 and 1.2.3.4.5",
                 "ipv6|at 2001:db8::8a2e:370:7334 ok|at [REDACTED] ok",
                 "ipv6|::1, fe80::1: and ::ffff:192.0.2.1. at 12:30|[REDACTED], [REDACTED]: and [REDACTED]. at 12:30",
+                "ipv6|aa:bb:cc:dd:ee:ff is a MAC, fe80::1%eth0 and 2001:db8::1.Every|aa:bb:cc:dd:ee:ff is a MAC, [REDACTED] and [REDACTED].Every",
+                "url|\\\"https://u:p@x.example/a\\\"|\\\"[REDACTED]\\\"",
                 "url|see https://user:pw@example.com/a?b=c#d end (http://x.example/).|see [REDACTED] end ([REDACTED]).",
                 "uuid|id 123e4567-e89b-12d3-a456-426614174000|id [REDACTED]",
                 "bearer_token|Authorization: Bearer abc.def-123_456==|Authorization: [REDACTED]",
                 "jwt|tok eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlMTIz|tok [REDACTED]",
                 "credit_card|pay 4111 1111 1111 1111 or 4111111111111112|pay [REDACTED] or 4111111111111112",
                 "credit_card|no 12 4111-1111-1111-1111 5555555555554444|no 12 [REDACTED] [REDACTED]",
+                "credit_card|4111 1111 1111 1111 2nd, 4111111111111111x|[REDACTED] 2nd, 4111111111111111x",
                 "aws_access_key_id|AKIAIOSFODNN7EXAMPLE|[REDACTED]",
                 "aws_secret_access_key|aws_secret_access_key=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY|aws_secret_access_key=[REDACTED]",
+                "aws_secret_access_key|\"SecretAccessKey\": \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\"|\"SecretAccessKey\": \"[REDACTED]\"",
                 "gcp_api_key|AIzaSyA1234567890abcdefghijklmnopqrstuvw|[REDACTED]",
                 "azure_storage_account_key|AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==|AccountKey=[REDACTED]"
             })
@@ -116,6 +127,57 @@ class PiiRedactionTest {
                 recorded(
                         plugin("builtin.action", "mask", "builtin.mask_char", "#", "builtin.unmasked_prefix", 9L),
                         "abcd"));
+    }
+
+    @Test
+    void theNameBeforeASecretMayBeItsKeyAndACardMayBeANumber() {
+        try (PluginRig rig = PluginRig.of(plugin("builtin.action", "redact", "builtin.detector", "api_key"))) {
+            Map<String, Object> data =
+                    Map.of("x_api_key", "abcd-1234.ef", "api_key_id", "abcd-1234", "n", 4111111111111111L);
+            assertEquals(
+                    Optional.of(Map.of("x_api_key", "[REDACTED]", "api_key_id", "abcd-1234", "n", 4111111111111111L)),
+                    rig.record(mark(data)).data());
+        }
+        try (PluginRig rig = PluginRig.of(plugin("builtin.action", "redact", "builtin.detector", "credit_card"))) {
+            assertEquals(
+                    Optional.of(List.of("[REDACTED]", 4111111111111112L, 1.5)).toString(),
+                    rig.record(mark(List.of(4111111111111111L, 4111111111111112L, new java.math.BigDecimal("1.5"))))
+                            .data()
+                            .toString());
+        }
+    }
+
+    /** Texts over which a careless expression takes for ever, or a stack without end. */
+    @ParameterizedTest
+    @EnumSource
+    void noTextHoldsADetectorUp(Detector detector) {
+        for (String unit : List.of("a_", "sk-a-", "api_key", "a.", ":", "0:", "4 ", "1-", "eyJa.", "a://")) {
+            for (String begin : List.of("", "a@b")) {
+                assertTimeoutPreemptively(
+                        Duration.ofSeconds(20),
+                        () -> detector.find(begin + unit.repeat(200_000 / unit.length())),
+                        () -> begin + unit + unit + "...");
+            }
+        }
+    }
+
+    @Test
+    void aPatternThatWouldTakeForEverFailsAndIsNamed() {
+        String text = "a".repeat(100_000);
+        for (Map.Entry<String, String> told : Map.of(
+                        "a*a*a*a*a*c",
+                                "the pattern a*a*a*a*a*c took more than 2000 ms over a text of 100000 characters",
+                        "(a|ab)*c", "the pattern (a|ab)*c went too deep in a text of 100000 characters")
+                .entrySet()) {
+            try (PluginRig rig = PluginRig.of(plugin("builtin.action", "redact", "builtin.pattern", told.getKey()))) {
+                Event recorded = rig.record(mark(text));
+                assertTrue(recorded.data().isEmpty(), told.getKey());
+                assertEquals(1, rig.log().size());
+                assertTrue(
+                        rig.log().getFirst().contains(told.getValue()),
+                        rig.log().toString());
+            }
+        }
     }
 
     @Test
@@ -195,6 +257,12 @@ class PiiRedactionTest {
     void whatItCannotUseIsRefusedByName() {
         assertEquals("builtin.action: missing; write remove, redact, regex_replace, hash or mask", refusal());
         assertEquals("builtin.action: needs a detector or a pattern", refusal("builtin.action", "redact"));
+        assertEquals(
+                "builtin.pattern: is no regular expression: Unclosed group at character 3, correct it",
+                refusal("builtin.action", "redact", "builtin.pattern", "(a"));
+        assertEquals(
+                "builtin.replacement: refers to a group that the pattern lacks, or ends in $ or \\; write \\$ for a dollar",
+                refusal("builtin.action", "regex_replace", "builtin.pattern", "j(a)n", "builtin.replacement", "$2"));
         assertEquals(
                 "builtin.action: \"explode\" is not one of remove, redact, regex_replace, hash, mask",
                 refusal("builtin.action", "explode"));
