@@ -25,7 +25,26 @@ public interface PluginPlan {
      */
     record Component(String kind, Optional<Boolean> required, Optional<String> sha256, Position position) {}
 
+    /**
+     * Service property: why the files as they are now are not in force and this plan still is, in one line; absent while
+     * they are.
+     */
+    String REJECTED = "nemorelay.configuration.rejected";
+
+    /** Service property beside {@link #REJECTED}: the file that the line is about. */
+    String REJECTED_FILE = "nemorelay.configuration.rejected.file";
+
     List<Component> components();
+
+    /** One line for each mistake in the file; a worker takes no plan that has any. */
+    default List<String> problems() {
+        return List.of();
+    }
+
+    /** One line for each thing in the file that is tolerated yet has no effect. */
+    default List<String> notes() {
+        return List.of();
+    }
 
     /**
      * The component's {@code config} as Configuration Admin gets it: flattened with dots, arrays of tables numbered. It may

@@ -38,10 +38,10 @@ final class DeployBench {
     private static final int ROUNDS = 50;
     private static final Duration WINDOW = Duration.ofSeconds(16);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final String NOTHING = "version = 1\n";
+    private static final String NOTHING = "version = 1\ncomponents = []\n";
     private static final String COMPONENT =
             "[[components]]\nkind = \"bench_header\"\n[components.config]\nvalue = \"%s\"\n";
-    private static final String GATE = NOTHING + "[[components]]\nkind = \"bench_gate\"\n";
+    private static final String GATE = "version = 1\n[[components]]\nkind = \"bench_gate\"\n";
     private static final String LOADER = "BundleWiringImpl$BundleClassLoader";
 
     private DeployBench() {}
@@ -181,7 +181,7 @@ final class DeployBench {
         Thread.sleep(3_500);
         jar.header("Bundle-Version", "2.0.0").deploy(etc.resolve("plugins"));
         Thread.sleep(3_500);
-        Files.writeString(toml, "version = 1\n");
+        Files.writeString(toml, NOTHING);
         Thread.sleep(3_500);
         Files.delete(etc.resolve("plugins/bench_header.jar"));
     }

@@ -71,6 +71,9 @@ public final class ConfigurationWriter {
     private Map<Path, Stamp> stamps = Map.of();
     private RoleConfiguration inForce;
 
+    /** Whether plugins.toml has changed since the plan that is registered was read; of the following thread. */
+    private boolean anotherPlan;
+
     /** By what a file is known to have changed. */
     private record Stamp(long size, Object modified, String inode) {
         static final Stamp ABSENT = new Stamp(-1, "", "");
@@ -100,7 +103,7 @@ public final class ConfigurationWriter {
                     "Operational logging initialized",
                     "file_sink_count",
                     configuration.logging().files().size());
-            note(configuration);
+            note(configuration.notes());
             configuration.plugins().ifPresent(this::register);
             for (Map.Entry<String, Map<String, Object>> pid :
                     configuration.pids().entrySet()) {
@@ -125,8 +128,8 @@ public final class ConfigurationWriter {
         }
     }
 
-    private void note(RoleConfiguration configuration) {
-        for (RoleConfiguration.Note note : configuration.notes()) {
+    private void note(List<RoleConfiguration.Note> notes) {
+        for (RoleConfiguration.Note note : notes) {
             log.log(note.level(), TARGET, "configuration_ignored", note.text());
         }
     }
@@ -160,9 +163,9 @@ public final class ConfigurationWriter {
                 Map<Path, Stamp> now = stamps(inForce.files());
                 if (!now.equals(stamps)) {
                     now = settled(now);
-                    boolean plugins = changed(now, Plugins.FILE);
+                    anotherPlan |= changed(now, Plugins.FILE);
                     stamps = now;
-                    reload(plugins);
+                    reload();
                 }
             }
         } catch (InterruptedException e) {
@@ -188,13 +191,16 @@ public final class ConfigurationWriter {
                         entry.getKey().endsWith(name) && !entry.getValue().equals(stamps.get(entry.getKey())));
     }
 
-    private void reload(boolean pluginsChanged) {
+    private void reload() {
         try {
             RoleConfiguration next = RoleConfiguration.resolve(options);
+            refuseSilence(next);
             if (!next.logging().equals(inForce.logging())) {
                 configureLog(next);
             }
-            note(next);
+            note(next.notes().stream()
+                    .filter(note -> !inForce.notes().contains(note))
+                    .toList());
             for (Map.Entry<String, Map<String, Object>> pid : next.pids().entrySet()) {
                 if (!pid.getValue().equals(inForce.pids().get(pid.getKey())) && !AT_START.contains(pid.getKey())) {
                     update(pid.getKey(), pid.getValue());
@@ -203,20 +209,49 @@ public final class ConfigurationWriter {
             removeInstances(next.pids().keySet());
             tell(next);
             inForce = next;
-            if (pluginsChanged) {
+            if (anotherPlan) {
                 next.plugins().ifPresent(this::register);
+                anotherPlan = false;
+            } else {
+                plan.ifPresent(registered -> registered.setProperties(null));
             }
         } catch (RelayException e) {
-            log.log(
-                    Level.ERROR,
-                    TARGET,
-                    "configuration_rejected",
-                    e.getMessage() + "; what was in force stays in force until this is corrected",
-                    "mode",
-                    options.role());
+            String line = e.getMessage() + "; what was in force stays in force until this is corrected";
+            log.log(Level.ERROR, TARGET, "configuration_rejected", line, "mode", options.role());
+            plan.ifPresent(registered -> registered.setProperties(new Hashtable<>(
+                    Map.of(PluginPlan.REJECTED, line, PluginPlan.REJECTED_FILE, fileOf(e.getMessage())))));
         } catch (IOException e) {
             log.log(Level.ERROR, TARGET, "configuration_rejected", "configuration cannot be stored: " + Reasons.of(e));
         }
+    }
+
+    /**
+     * A file that has gone, is empty, or ends before it says anything is more likely being written or lost than meant: by
+     * it alone no policy and no provider of the administrator's goes out of force.
+     */
+    private void refuseSilence(RoleConfiguration next) {
+        for (Path file : next.files()) {
+            boolean plugins = file.endsWith(Plugins.FILE);
+            boolean counts = !plugins
+                    || inForce.plugins()
+                            .filter(before -> !before.components().isEmpty())
+                            .isPresent();
+            if (counts && next.silent().contains(file) && !inForce.silent().contains(file)) {
+                throw Failures.of(file
+                        + (stamps.get(file).equals(Stamp.ABSENT) ? " is gone" : " says nothing")
+                        + (plugins
+                                ? ", not even that there are no components (components = [])"
+                                : "; for the defaults leave a file with an empty table, such as [upstream]"));
+            }
+        }
+    }
+
+    private String fileOf(String line) {
+        return inForce.files().stream()
+                .map(Path::toString)
+                .filter(line::startsWith)
+                .findFirst()
+                .orElse("");
     }
 
     /** After the new ones are there: what goes may be what is still used. */

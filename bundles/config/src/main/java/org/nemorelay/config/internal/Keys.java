@@ -177,7 +177,7 @@ final class Keys {
             if (!known.contains(key)) {
                 throw Failures.at(
                         entries.get(key).position(),
-                        name + " \"" + key + "\" is not a known key; known: " + String.join(", ", known));
+                        name + " \"" + key + "\" is not a known key" + Spelling.instead(key, known));
             }
         }
     }

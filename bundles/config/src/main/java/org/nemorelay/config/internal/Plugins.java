@@ -10,16 +10,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.internal.TomlValue.Scalar;
+import org.nemorelay.protocol.RelayException;
 
 /** plugins.toml of one layer (plugins 2.1, 2.2): the enabled components and their configurations. Immutable. */
 final class Plugins implements PluginPlan {
     static final String FILE = "plugins.toml";
-    static final Plugins NONE = new Plugins(List.of(), Map.of(), Map.of());
 
+    private static final Set<String> KEYS = new TreeSet<>(List.of("components", "plugins", "policy", "version"));
     private static final Set<String> COMPONENT_KEYS =
             new TreeSet<>(List.of("config", "enabled", "kind", "required", "sha256"));
     private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
@@ -28,32 +28,87 @@ final class Plugins implements PluginPlan {
     private final List<Component> components;
     private final Map<String, Map<String, Object>> configurations;
     private final Map<String, Map<String, Position>> positions;
+    private final List<String> problems;
+    private final List<String> notes;
 
-    private Plugins(
-            List<Component> components,
-            Map<String, Map<String, Object>> configurations,
-            Map<String, Map<String, Position>> positions) {
-        this.components = List.copyOf(components);
-        this.configurations = configurations;
-        this.positions = positions;
+    private Plugins(Reading reading) {
+        this.components = List.copyOf(reading.components);
+        this.configurations = reading.configurations;
+        this.positions = reading.positions;
+        this.problems = List.copyOf(reading.problems);
+        this.notes = List.copyOf(reading.notes);
     }
 
-    /**
-     * The plan that the file holds.
-     *
-     * @param notes receives one line for each thing that is tolerated yet has no effect
-     */
-    static Plugins read(TomlValue.Table file, Consumer<String> notes) {
-        TomlValue version = file.entries().get("version");
-        if (version != null && !(version instanceof Scalar(Object number, Position _) && number.equals(1L))) {
-            throw Failures.at(version.position(), "version must be the integer 1");
+    /** What there is without the file: no component, and whatever keeps the file from being read. */
+    static Plugins without(String... problems) {
+        Reading reading = new Reading();
+        reading.problems.addAll(List.of(problems));
+        return new Plugins(reading);
+    }
+
+    /** Whether a file says what there is to be, if only that it is nothing. */
+    static boolean says(Optional<TomlValue.Table> file) {
+        return file.map(table -> table.entries().containsKey("components")).orElse(false);
+    }
+
+    static Plugins read(Optional<TomlValue.Table> file) {
+        return file.map(Plugins::read).orElseGet(Plugins::without);
+    }
+
+    /** The plan that the file holds; what is wrong with it is among its {@link #problems}, not thrown. */
+    static Plugins read(TomlValue.Table file) {
+        Reading reading = new Reading();
+        reading.check(() -> {
+            TomlValue version = file.entries().get("version");
+            if (version != null && !(version instanceof Scalar(Object number, Position _) && number.equals(1L))) {
+                throw Failures.at(version.position(), "version must be the integer 1");
+            }
+        });
+        file.entries().forEach((key, value) -> reading.check(() -> reading.top(key, value)));
+        reading.check(() -> reading.unknownField = policy(file));
+        reading.check(() -> items(file).forEach(item -> reading.check(() -> reading.component(item))));
+        stockPlugins(file, reading.notes);
+        return new Plugins(reading);
+    }
+
+    /** The file as far as it has been read. */
+    private static final class Reading {
+        final List<Component> components = new ArrayList<>();
+        final Map<String, Map<String, Object>> configurations = new HashMap<>();
+        final Map<String, Map<String, Position>> positions = new HashMap<>();
+        final List<String> problems = new ArrayList<>();
+        final List<String> notes = new ArrayList<>();
+        private final Map<String, Position> seen = new HashMap<>();
+        private String unknownField = "warn";
+
+        /** One mistake leaves the rest of the file to be looked at. */
+        void check(Runnable part) {
+            try {
+                part.run();
+            } catch (RelayException e) {
+                problems.add(e.getMessage());
+            }
         }
-        String unknownField = policy(file);
-        List<Component> components = new ArrayList<>();
-        Map<String, Map<String, Object>> configurations = new HashMap<>();
-        Map<String, Map<String, Position>> positions = new HashMap<>();
-        Map<String, Position> seen = new HashMap<>();
-        for (TomlValue item : items(file)) {
+
+        /** Whoever writes a table of kinds, or nearly a known key, means something that would not be in force. */
+        void top(String key, TomlValue value) {
+            if (KEYS.contains(key)) {
+                return;
+            }
+            String text = "\"" + key + "\" is not a known key";
+            if (Spelling.meant(key, KEYS).isPresent()) {
+                throw Failures.at(value.position(), text + Spelling.instead(key, KEYS));
+            }
+            if (value instanceof TomlValue.Array(List<TomlValue> items, Position _)
+                    && items.stream()
+                            .anyMatch(item -> item instanceof TomlValue.Table table
+                                    && table.entries().containsKey("kind"))) {
+                throw Failures.at(value.position(), text + "; did you mean [[components]]?");
+            }
+            notes.add(value.position() + ": ignored: " + text + Spelling.instead(key, KEYS));
+        }
+
+        void component(TomlValue item) {
             if (!(item instanceof TomlValue.Table component)) {
                 throw Failures.at(item.position(), "[[components]] must be tables, this is " + item.kind());
             }
@@ -65,11 +120,7 @@ final class Plugins implements PluginPlan {
                         "a second component of kind \"" + kind + "\", the first is at line " + earlier.line()
                                 + ": a kind may stand once");
             }
-            for (Map.Entry<String, TomlValue> entry : component.entries().entrySet()) {
-                if (!COMPONENT_KEYS.contains(entry.getKey())) {
-                    unknown(unknownField, entry.getValue().position(), kind, entry.getKey(), notes);
-                }
-            }
+            component.entries().forEach((key, value) -> check(() -> unknown(kind, key, value.position())));
             boolean enabled = flag(component, "enabled").orElse(true);
             Optional<Boolean> required = flag(component, "required");
             Flattened config = new Flattened(component.position());
@@ -85,8 +136,21 @@ final class Plugins implements PluginPlan {
                 positions.put(kind, config.positions);
             }
         }
-        stockPlugins(file, notes);
-        return new Plugins(components, configurations, positions);
+
+        private void unknown(String kind, String key, Position position) {
+            if (COMPONENT_KEYS.contains(key)) {
+                return;
+            }
+            String text = "\"" + key + "\" is not a known key of component \"" + kind + "\""
+                    + Spelling.instead(key, COMPONENT_KEYS);
+            if (unknownField.equals("error")
+                    || Spelling.meant(key, COMPONENT_KEYS).isPresent()) {
+                throw Failures.at(position, text);
+            }
+            if (unknownField.equals("warn")) {
+                notes.add(position + ": ignored: " + text);
+            }
+        }
     }
 
     @Override
@@ -110,6 +174,16 @@ final class Plugins implements PluginPlan {
     @Override
     public Map<String, Object> configuration(String kind) {
         return configurations.getOrDefault(kind, Map.of());
+    }
+
+    @Override
+    public List<String> problems() {
+        return problems;
+    }
+
+    @Override
+    public List<String> notes() {
+        return notes;
     }
 
     private static List<TomlValue> items(TomlValue.Table file) {
@@ -182,21 +256,11 @@ final class Plugins implements PluginPlan {
         return unknownField;
     }
 
-    private static void unknown(String policy, Position position, String kind, String key, Consumer<String> notes) {
-        String text = "\"" + key + "\" is not a known key of component \"" + kind + "\"; known: "
-                + String.join(", ", COMPONENT_KEYS);
-        switch (policy) {
-            case "error" -> throw Failures.at(position, text);
-            case "warn" -> notes.accept(position + ": ignored: " + text);
-            default -> {}
-        }
-    }
-
     /** The stock relay's plugin processes do not run here: silence would look like a policy in force. */
-    private static void stockPlugins(TomlValue.Table file, Consumer<String> notes) {
+    private static void stockPlugins(TomlValue.Table file, List<String> notes) {
         TomlValue plugins = file.entries().get("plugins");
         if (plugins instanceof TomlValue.Table table && table.entries().containsKey("dynamic")) {
-            notes.accept(
+            notes.add(
                     table.entries().get("dynamic").position()
                             + ": ignored: [[plugins.dynamic]] names plugin processes of another runtime; plugins here are bundles");
         }

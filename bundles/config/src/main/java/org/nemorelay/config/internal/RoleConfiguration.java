@@ -3,11 +3,12 @@ package org.nemorelay.config.internal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.DaemonUrl;
@@ -26,6 +27,7 @@ import org.nemorelay.telemetry.LogSettings;
  * @param notes one line for each thing that is tolerated yet has no effect
  * @param settings the settings that hold, by dotted name, with where each comes from
  * @param files what was looked for on the way, there or not
+ * @param silent those of the files that are not there or say nothing
  */
 record RoleConfiguration(
         Map<String, Map<String, Object>> pids,
@@ -33,7 +35,8 @@ record RoleConfiguration(
         Optional<Plugins> plugins,
         List<Note> notes,
         Map<String, Setting> settings,
-        List<Path> files) {
+        List<Path> files,
+        Set<Path> silent) {
 
     /** One line about something that has no effect, and how much it matters. */
     record Note(Level level, String text) {}
@@ -94,15 +97,54 @@ record RoleConfiguration(
                         Optional.empty(),
                         List.of(),
                         Map.of(),
-                        List.of());
+                        List.of(),
+                        Set.of());
         };
+    }
+
+    /** The files that a role reads, and which of them have nothing to say. */
+    private static final class Sources {
+        final List<Path> files = new ArrayList<>();
+        final Set<Path> silent = new HashSet<>();
+
+        Optional<TomlValue.Table> read(Path file) {
+            Optional<TomlValue.Table> table = TomlFile.read(file);
+            files.add(file);
+            if (table.map(TomlValue.Table::entries).orElse(Map.of()).isEmpty()) {
+                silent.add(file);
+            }
+            return table;
+        }
+
+        Optional<TomlValue.Table> user(LaunchOptions options) {
+            Optional<Path> path = userPath(options);
+            Optional<TomlValue.Table> file = path.flatMap(this::read);
+            if (file.isEmpty() && options.flag("config").isPresent()) {
+                throw Failures.of("--config: there is no file " + path.orElseThrow());
+            }
+            return file;
+        }
+
+        Optional<TomlValue.Table> system(LaunchOptions options) {
+            return read(options.systemFolder().resolve(CONFIG_FILE));
+        }
+
+        Optional<TomlValue.Table> plugins(LaunchOptions options) {
+            Path path = options.systemFolder().resolve(Plugins.FILE);
+            Optional<TomlValue.Table> file = read(path);
+            if (!Plugins.says(file)) {
+                silent.add(path);
+            }
+            return file;
+        }
     }
 
     private static RoleConfiguration fleet(LaunchOptions options) {
         List<Note> notes = new ArrayList<>();
         Layers layers = new Layers();
-        Optional<TomlValue.Table> user = userFile(options);
-        Optional<TomlValue.Table> system = systemFile(options);
+        Sources sources = new Sources();
+        Optional<TomlValue.Table> user = sources.user(options);
+        Optional<TomlValue.Table> system = sources.system(options);
         user.ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
         system.ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
         return new RoleConfiguration(
@@ -111,14 +153,16 @@ record RoleConfiguration(
                 Optional.empty(),
                 List.copyOf(notes),
                 layers.merged(),
-                configFiles(options));
+                List.copyOf(sources.files),
+                Set.copyOf(sources.silent));
     }
 
     private static RoleConfiguration daemon(LaunchOptions options) {
         List<Note> notes = new ArrayList<>();
         Layers layers = new Layers().over(DEFAULTS);
-        userFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
-        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        Sources sources = new Sources();
+        sources.user(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        sources.system(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
         layers.over(Layers.environment(options.environment(), DAEMON_VARIABLES))
                 .over(Layers.flags(options.flags(), DAEMON_FLAGS));
 
@@ -162,7 +206,8 @@ record RoleConfiguration(
                 Optional.empty(),
                 List.copyOf(notes),
                 layers.merged(),
-                configFiles(options));
+                List.copyOf(sources.files),
+                Set.copyOf(sources.silent));
     }
 
     /** A key that nobody heeds is a policy that is not in force: that is told at every level of the log. */
@@ -170,36 +215,30 @@ record RoleConfiguration(
         return text -> notes.add(new Note(Level.ERROR, text));
     }
 
-    private static List<Path> configFiles(LaunchOptions options) {
-        return Stream.concat(
-                        userPath(options).stream(),
-                        Stream.of(options.systemFolder().resolve(CONFIG_FILE)))
-                .toList();
-    }
-
-    /** The plugin commands read what a worker reads. */
+    /** The plugin commands read what a worker reads, and tell all that is wrong with it. */
     private static RoleConfiguration plugins(LaunchOptions options) {
-        List<Note> notes = new ArrayList<>();
+        Plugins plan;
+        try {
+            plan = Plugins.read(new Sources().plugins(options));
+        } catch (RelayException e) {
+            plan = Plugins.without(e.getMessage());
+        }
         return new RoleConfiguration(
                 Map.of(),
                 logging(options, new Layers(), "logging"),
-                Optional.of(plan(options, notes)),
-                List.copyOf(notes),
+                Optional.of(plan),
+                List.of(),
                 Map.of(),
-                List.of());
-    }
-
-    private static Plugins plan(LaunchOptions options, List<Note> notes) {
-        return TomlFile.read(options.systemFolder().resolve(Plugins.FILE))
-                .map(file -> Plugins.read(file, text -> notes.add(new Note(Level.WARN, text))))
-                .orElse(Plugins.NONE);
+                List.of(),
+                Set.of());
     }
 
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
     private static RoleConfiguration worker(LaunchOptions options) {
         List<Note> notes = new ArrayList<>();
         Layers layers = new Layers().over(DEFAULTS);
-        systemFile(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        Sources sources = new Sources();
+        sources.system(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
 
         String address =
                 options.flag("daemon-address").orElseThrow(() -> Failures.of("a worker needs --daemon-address"));
@@ -230,33 +269,25 @@ record RoleConfiguration(
                                                 options.environment().get(CAPTURE_VARIABLE)),
                                         DEFAULT_CAPTURE_BYTES)));
         shared(layers, pids);
-        Path plugins = options.systemFolder().resolve(Plugins.FILE);
+        Plugins plan = Plugins.read(sources.plugins(options));
+        if (!plan.problems().isEmpty()) {
+            throw Failures.of(String.join("; ", plan.problems()));
+        }
+        plan.notes().forEach(mistakes(notes));
         return new RoleConfiguration(
                 Map.copyOf(pids),
                 logging(options, layers, "logging"),
-                Optional.of(plan(options, notes)),
+                Optional.of(plan),
                 List.copyOf(notes),
                 layers.merged(),
-                List.of(options.systemFolder().resolve(CONFIG_FILE), plugins));
-    }
-
-    private static Optional<TomlValue.Table> userFile(LaunchOptions options) {
-        Optional<Path> path = userPath(options);
-        Optional<TomlValue.Table> file = path.flatMap(TomlFile::read);
-        if (file.isEmpty() && options.flag("config").isPresent()) {
-            throw Failures.of("--config: there is no file " + path.orElseThrow());
-        }
-        return file;
+                List.copyOf(sources.files),
+                Set.copyOf(sources.silent));
     }
 
     private static Optional<Path> userPath(LaunchOptions options) {
         return options.flag("config")
                 .map(Path::of)
                 .or(() -> userFolder(options.environment()).map(folder -> folder.resolve(CONFIG_FILE)));
-    }
-
-    private static Optional<TomlValue.Table> systemFile(LaunchOptions options) {
-        return TomlFile.read(options.systemFolder().resolve(CONFIG_FILE));
     }
 
     /** A relative path counts as none: it would be another folder in each working folder, which may be anybody's. */

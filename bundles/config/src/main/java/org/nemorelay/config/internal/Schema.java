@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.nemorelay.config.PluginPlan.Position;
 
 /** The keys of config.toml (plugins 3, relay-daemon 0.1): which tables refuse what they do not know, and what each key accepts. */
@@ -131,7 +130,7 @@ final class Schema {
             List<String> name = append(path, entry.getKey());
             TomlValue value = entry.getValue();
             switch (section.keys().get(entry.getKey())) {
-                case null -> unknown(section, path, entry.getKey(), value.position(), notes);
+                case null -> unknown(section, path, entry.getKey(), value, notes);
                 case Leaf(SettingType type) -> settings.put(String.join(".", name), setting(name, type, value));
                 case Section inner -> {
                     if (!(value instanceof TomlValue.Table nested)) {
@@ -174,48 +173,26 @@ final class Schema {
     }
 
     private static void unknown(
-            Section section, List<String> path, String key, Position position, Consumer<String> notes) {
+            Section section, List<String> path, String key, TomlValue value, Consumer<String> notes) {
         String where = path.isEmpty() ? "" : "[" + String.join(".", path) + "] ";
-        TreeSet<String> known = new TreeSet<>(section.keys().keySet());
+        Set<String> known = new TreeSet<>(section.keys().keySet());
         if (path.isEmpty()) {
             known.addAll(OF_FLEETS);
+            if (OF_FLEETS.contains(key)) {
+                return;
+            }
         }
-        String text = where + "\"" + key + "\" is not a known key; known: " + String.join(", ", known);
+        String text = where + "\"" + key + "\" is not a known key" + Spelling.instead(key, known);
         if (section.strict()) {
-            throw Failures.at(position, text);
+            throw Failures.at(value.position(), text);
         }
-        // Unknown tables at the top belong to other programs that share the file; a known one in other letters does
-        // not.
-        if (!path.isEmpty()
-                || !OF_FLEETS.contains(key) && misspelt(key, section.keys().keySet())) {
-            notes.accept(position + ": ignored: " + text);
+        // Tables at the top belong to other programs that share the file; a known one in other letters does not.
+        boolean foreign = path.isEmpty()
+                && !(value instanceof TomlValue.Scalar)
+                && Spelling.meant(key, known).isEmpty();
+        if (!foreign) {
+            notes.accept(value.position() + ": ignored: " + text);
         }
-    }
-
-    /** Whether one letter more, less, changed or exchanged makes it one of these. */
-    private static boolean misspelt(String key, Set<String> known) {
-        return Stream.concat(known.stream(), OF_FLEETS.stream()).anyMatch(word -> near(key, word));
-    }
-
-    private static boolean near(String one, String other) {
-        int same = 0;
-        while (same < one.length() && same < other.length() && one.charAt(same) == other.charAt(same)) {
-            same++;
-        }
-        String a = one.substring(same);
-        String b = other.substring(same);
-        return rest(a, 1).equals(rest(b, 1))
-                || rest(a, 1).equals(b)
-                || a.equals(rest(b, 1))
-                || a.length() > 1
-                        && b.length() > 1
-                        && a.charAt(0) == b.charAt(1)
-                        && a.charAt(1) == b.charAt(0)
-                        && rest(a, 2).equals(rest(b, 2));
-    }
-
-    private static String rest(String text, int from) {
-        return text.substring(Math.min(from, text.length()));
     }
 
     private static Setting setting(List<String> name, SettingType type, TomlValue value) {

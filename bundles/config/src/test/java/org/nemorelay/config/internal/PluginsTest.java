@@ -2,10 +2,7 @@ package org.nemorelay.config.internal;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,15 +11,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.nemorelay.config.PluginPlan.Component;
 import org.nemorelay.config.PluginPlan.Position;
-import org.nemorelay.protocol.FailureKind;
-import org.nemorelay.protocol.RelayException;
 
 /** plugins.toml: which components are planned, with which configuration, and every way to get it wrong. */
 class PluginsTest {
-    private final List<String> notes = new ArrayList<>();
-
-    private Plugins read(String toml) {
-        return Plugins.read(TomlFile.parse("plugins.toml", toml), notes::add);
+    private static Plugins read(String toml) {
+        return Plugins.read(TomlFile.parse("plugins.toml", toml));
     }
 
     @Test
@@ -54,7 +47,8 @@ class PluginsTest {
                                 new Position("plugins.toml", 7, 1))),
                 plugins.components());
         assertEquals(Map.of(), plugins.configuration("observability"));
-        assertEquals(List.of(), notes);
+        assertEquals(List.of(), plugins.problems());
+        assertEquals(List.of(), plugins.notes());
     }
 
     @Test
@@ -119,18 +113,57 @@ class PluginsTest {
                     [[components]]\\nkind = "a"\\nconfig.x = [1, "a"]               | plugins.toml:3:1: config key x must be an array of one type of value
                     [[components]]\\nkind = "a"\\nconfig.x = 1\\nconfig.X = 2       | plugins.toml:4:1: config key X differs from x in case or dots only
                     [policy]\\nunknown_field = "maybe"                              | plugins.toml:2:1: [policy] unknown_field must be "ignore", "warn" or "error"
+                    [[componnts]]\\nkind = "a"                                      | plugins.toml:1:1: "componnts" is not a known key; did you mean "components"?
+                    [[Components]]\\nkind = "a"                                     | plugins.toml:1:1: "Components" is not a known key; did you mean "components"?
+                    [[plugin_list]]\\nkind = "a"                                    | plugins.toml:1:1: "plugin_list" is not a known key; did you mean [[components]]?
+                    [[components]]\\nkind = "a"\\nreqired = true                  | plugins.toml:3:1: "reqired" is not a known key of component "a"; did you mean "required"?
+                    [[components]]\\nkind = "a"\\nenabld = false                  | plugins.toml:3:1: "enabld" is not a known key of component "a"; did you mean "enabled"?
+                    [[components]]\\nkind = "a"\\nsha265 = "0"                     | plugins.toml:3:1: "sha265" is not a known key of component "a"; did you mean "sha256"?
+                    [[components]]\\nkind = "a"\\n[components.confg]\\nx = 1     | plugins.toml:3:1: "confg" is not a known key of component "a"; did you mean "config"?
                     [policy]\\nunknown_field = "error"\\n[[components]]\\nkind = "a"\\nx = 1 | plugins.toml:5:1: "x" is not a known key of component "a"; known: config, enabled, kind, required, sha256
                     """)
     void badFilesStopTheStart(String toml, String message) {
-        RelayException failure = assertThrows(RelayException.class, () -> read(toml.replace("\\n", "\n")));
-        assertEquals(FailureKind.CONFIGURATION, failure.kind());
-        assertEquals(message, failure.getMessage());
+        assertEquals(List.of(message), read(toml.replace("\\n", "\n")).problems());
     }
 
     @Test
+    void oneMistakeHidesNoOther() {
+        Plugins plugins = read("""
+                version = 2
+                [[componnts]]
+                [[components]]
+                kind = "a"
+                reqired = true
+                enabld = false
+                [[components]]
+                kind = "b"
+                required = "yes"
+                [[components]]
+                kind = "c"
+                """);
+        assertEquals(
+                List.of("1:1", "2:1", "5:1", "6:1", "9:1"),
+                plugins.problems().stream()
+                        .map(line -> line.substring("plugins.toml:".length(), line.indexOf(": ")))
+                        .toList());
+        assertEquals(
+                List.of("a", "c"),
+                plugins.components().stream().map(Component::kind).toList());
+    }
+
+    /** The stock program takes such a file: so it is taken, and what nobody heeds is told. */
+    @Test
     void whatHasNoEffectIsSaid() {
-        read("[[components]]\nkind = \"a\"\nrequird = true\n[[plugins.dynamic]]\nmanifest = \"x\"\n");
-        assertTrue(notes.get(0).startsWith("plugins.toml:3:1: ignored: \"requird\""), notes.toString());
-        assertTrue(notes.get(1).startsWith("plugins.toml:4:1: ignored: [[plugins.dynamic]]"), notes.toString());
+        Plugins plugins = read(
+                "[theme]\ncolour = 1\n[[components]]\nkind = \"a\"\nnickname = \"b\"\n[[plugins.dynamic]]\nmanifest = \"x\"\n");
+        assertEquals(List.of(), plugins.problems());
+        assertEquals(
+                List.of(
+                        "plugins.toml:1:1: ignored: \"theme\" is not a known key; known: components, plugins, policy, version",
+                        "plugins.toml:5:1: ignored: \"nickname\" is not a known key of component \"a\"; known: config,"
+                                + " enabled, kind, required, sha256",
+                        "plugins.toml:6:1: ignored: [[plugins.dynamic]] names plugin processes of another runtime; plugins"
+                                + " here are bundles"),
+                plugins.notes());
     }
 }

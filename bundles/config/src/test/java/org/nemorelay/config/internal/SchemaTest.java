@@ -25,7 +25,8 @@ class SchemaTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-                    [upstream]\\nopenai_base_ur = "x"                  | config.toml:2:1: [upstream] "openai_base_ur" is not a known key; known: anthropic_auth_header, anthropic_base_url, chatgpt_codex_base_url, openai_auth_header, openai_base_url, response_timeout_secs
+                    [upstream]\\nopenai_base_ur = "x"                  | config.toml:2:1: [upstream] "openai_base_ur" is not a known key; did you mean "openai_base_url"?
+                    [upstream]\\nfile = "x"                            | config.toml:2:1: [upstream] "file" is not a known key; known: anthropic_auth_header, anthropic_base_url, chatgpt_codex_base_url, openai_auth_header, openai_base_url, response_timeout_secs
                     [upstream]\\nresponse_timeout_secs = -1            | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more, it is -1
                     [upstream]\\nresponse_timeout_secs = "5"           | config.toml:2:1: [upstream] response_timeout_secs must be an integer of 0 or more, it is a string
                     [upstream]\\nopenai_base_url = 5                   | config.toml:2:1: [upstream] openai_base_url must be an absolute https URL (http on loopback only) without credentials, query or fragment, it is an integer
@@ -89,8 +90,8 @@ class SchemaTest {
         check("[gateway]\nmax_hook_payload_byte = 1\n[daemon]\nx = 1\n[distributed]\ncarrier = \"nats\"\n");
         assertEquals(
                 List.of(
-                        "config.toml:2:1: ignored: [gateway] \"max_hook_payload_byte\" is not a known key; known:"
-                                + " max_hook_payload_bytes, max_passthrough_body_bytes",
+                        "config.toml:2:1: ignored: [gateway] \"max_hook_payload_byte\" is not a known key; did you"
+                                + " mean \"max_hook_payload_bytes\"?",
                         "config.toml:4:1: ignored: [daemon] \"x\" is not a known key; known: advertise_address, bind,"
                                 + " logging, max_tokens_per_identity, pass_through, port, require_worker, tls_cert, tls_key, trusted_proxies, upgrades_per_address"),
                 notes);
@@ -100,15 +101,23 @@ class SchemaTest {
     void aTableWithOneWrongLetterIsTold() {
         check(
                 "[deamon]\npass_through = true\n[upstreams]\n[loging]\n[frontends]\n[distributed]\n[node]\n[mine]\n[gate]\n");
-        String known =
-                " is not a known key; known: agent_worker, agents, daemon, distributed, frontend, gateway, logging, node,"
-                        + " upstream";
+        String meant = " is not a known key; did you mean ";
         assertEquals(
                 List.of(
-                        "config.toml:1:1: ignored: \"deamon\"" + known,
-                        "config.toml:3:1: ignored: \"upstreams\"" + known,
-                        "config.toml:4:1: ignored: \"loging\"" + known,
-                        "config.toml:5:1: ignored: \"frontends\"" + known),
+                        "config.toml:1:1: ignored: \"deamon\"" + meant + "\"daemon\"?",
+                        "config.toml:3:1: ignored: \"upstreams\"" + meant + "\"upstream\"?",
+                        "config.toml:4:1: ignored: \"loging\"" + meant + "\"logging\"?",
+                        "config.toml:5:1: ignored: \"frontends\"" + meant + "\"frontend\"?"),
+                notes);
+    }
+
+    /** A table may be another program's, a key outside of all tables is nobody's. */
+    @Test
+    void aKeyOutsideOfAllTablesIsTold() {
+        check("openai_base_url = \"x\"\n[mine]\n");
+        assertEquals(
+                List.of("config.toml:1:1: ignored: \"openai_base_url\" is not a known key; known: agent_worker, agents,"
+                        + " daemon, distributed, frontend, gateway, logging, node, upstream"),
                 notes);
     }
 

@@ -48,7 +48,7 @@ import org.osgi.service.cm.ConfigurationAdmin;
 /**
  * From folders and plan to running plugins, in steps that each succeed or change nothing: what is new starts beside what
  * runs, then all of it takes the place of all of that at once, and what was replaced ends with its last request. Of one
- * thread, {@link #plan}, {@link #wake}, {@link #status} and {@link #inForce} excepted.
+ * thread, {@link #plan}, {@link #rejected}, {@link #wake}, {@link #status} and {@link #inForce} excepted.
  */
 final class Deployment {
     private static final long LOOK_MILLIS = 1_000;
@@ -83,6 +83,7 @@ final class Deployment {
     private volatile List<PluginStatus> status = List.of();
     private volatile Set<Bundle> obsolete = Set.of();
     private volatile PluginPlan inForce;
+    private volatile Optional<PluginStatus> rejected = Optional.empty();
 
     // Guarded by this.
     private PluginPlan plan;
@@ -156,6 +157,12 @@ final class Deployment {
         if (inForce == null) {
             inForce = newest;
         }
+        wake();
+    }
+
+    /** The configuration file that is not in force, in the form of a plugin that does not run. */
+    void rejected(Optional<PluginStatus> file) {
+        rejected = file;
         wake();
     }
 
@@ -1057,6 +1064,7 @@ final class Deployment {
             blocked.forEach(
                     (file, line) -> put(all, new PluginStatus("", "", State.QUARANTINED, file.toString(), line)));
         }
+        rejected.ifPresent(file -> put(all, file));
         List<PluginStatus> now = List.copyOf(all.values());
         if (!now.equals(status)) {
             status = now;

@@ -118,9 +118,21 @@ public final class PluginHostComponent implements PluginHost {
     }
 
     /** The plan of the moment; another one may take its place while requests run. */
-    @Reference(policy = ReferencePolicy.DYNAMIC)
-    void setPlan(PluginPlan plan) {
+    @Reference(policy = ReferencePolicy.DYNAMIC, updated = "updatedPlan")
+    void setPlan(PluginPlan plan, Map<String, Object> properties) {
         deployment.plan(plan);
+        updatedPlan(plan, properties);
+    }
+
+    /** Files that are not in force are told beside the plugins that still are. */
+    void updatedPlan(PluginPlan plan, Map<String, Object> properties) {
+        deployment.rejected(Optional.ofNullable((String) properties.get(PluginPlan.REJECTED))
+                .map(reason -> new PluginStatus(
+                        "",
+                        "",
+                        PluginStatus.State.QUARANTINED,
+                        String.valueOf(properties.get(PluginPlan.REJECTED_FILE)),
+                        reason)));
     }
 
     void unsetPlan(PluginPlan plan) {}

@@ -98,7 +98,7 @@ final class HostUnderTest {
                 configurations,
                 new MemoryLog(),
                 limits);
-        host.setPlan(plan());
+        host.setPlan(plan(), Map.of());
         host.open();
         return host;
     }
@@ -136,7 +136,17 @@ final class HostUnderTest {
 
     /** Gives the running host what is planned by now. */
     void replan() {
-        host.setPlan(plan());
+        host.setPlan(plan(), Map.of());
+    }
+
+    /** What the running host is told when a changed file is not taken. */
+    void reject(String file, String reason) {
+        host.updatedPlan(plan(), Map.of(PluginPlan.REJECTED, reason, PluginPlan.REJECTED_FILE, file));
+    }
+
+    /** The same when the file is as it was again. */
+    void unreject() {
+        host.updatedPlan(plan(), Map.of());
     }
 
     private PluginPlan plan() {

@@ -131,6 +131,23 @@ class PluginsChangeWhileRunningTest {
     }
 
     @Test
+    void aFileThatIsNotTakenIsInTheStatusUntilItIs() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        host.plan("p", BY_KIND, Map.of("reason", "one"));
+        begin();
+        awaitReason("one");
+        host.reject("/etc/plugins.toml", "/etc/plugins.toml is gone");
+        PluginStatus told =
+                new PluginStatus("", "", State.QUARANTINED, "/etc/plugins.toml", "/etc/plugins.toml is gone");
+        host.await(() -> plugins.status().contains(told), () -> plugins.status().toString());
+        assertEquals(State.ACTIVE, state("p").state());
+        host.unreject();
+        host.await(
+                () -> !plugins.status().contains(told), () -> plugins.status().toString());
+        awaitReason("one");
+    }
+
+    @Test
     void anOldTroubleKeepsNoOtherChangeOut() throws Exception {
         host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
         host.plan("nope", Optional.of(false), Map.of()).plan("p", BY_KIND, Map.of("reason", "one"));

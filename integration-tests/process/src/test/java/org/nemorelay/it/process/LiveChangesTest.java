@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +26,8 @@ import org.nemorelay.it.Proc;
 import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.Reply;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
@@ -85,6 +88,71 @@ class LiveChangesTest {
         }
     }
 
+    /** A file that is lost, emptied, cut off or misspelt takes no policy out of force; only one that says so does. */
+    @Test
+    void noPolicyGoesOutOfForceUnsaid() throws Exception {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            relay.awaitReadyWorker(mcp);
+            Path etc = bench.executable.resolve("../../etc").normalize();
+            Path toml = etc.resolve("plugins.toml");
+            new PluginJar("live", Denying.class, HookPolicy.class).deploy(etc.resolve("plugins"));
+            String good = NAMED.formatted("denied");
+            Files.writeString(toml, good);
+            awaitHook(bench, relay, mcp, "denied");
+
+            Map<String, String> ways = new LinkedHashMap<>();
+            ways.put("", toml + " says nothing, not even that there are no components (components = [])");
+            ways.put(
+                    good.replace("components]]", "componnts]]"),
+                    toml + ":1:1: \"componnts\" is not a known key; did you");
+            ways.put("gone", toml + " is gone, not even that there are no components (components = [])");
+            for (Map.Entry<String, String> way : ways.entrySet()) {
+                if (way.getKey().equals("gone")) {
+                    Files.delete(toml);
+                } else {
+                    Files.writeString(toml, way.getKey());
+                }
+                String end = "; what was in force stays in force until this is corrected";
+                Await.until(
+                        () -> way + "\nin " + mcp.process().transcript(),
+                        LIMIT,
+                        () -> mcp.process()
+                                .stderr()
+                                .lines()
+                                .anyMatch(line -> line.contains("event=configuration_rejected")
+                                        && line.contains(way.getValue())
+                                        && line.endsWith(end)));
+                Await.until(
+                        () -> way + "\nin " + reported(bench, relay),
+                        LIMIT,
+                        () -> reported(bench, relay).stream()
+                                .anyMatch(line -> line.string("state").equals("quarantined")
+                                        && line.string("file").equals(toml.toString())
+                                        && line.string("reason").startsWith(way.getValue())));
+                assertEquals("denied\n", bench.bashHook(relay).stderr());
+                // One at a time: the same line again would not tell the next way from this one.
+                Files.writeString(toml, good);
+                Await.until(
+                        () -> "nothing is rejected any more: " + reported(bench, relay),
+                        LIMIT,
+                        () -> reported(bench, relay).stream()
+                                .noneMatch(line -> line.string("file").equals(toml.toString())));
+            }
+            Files.writeString(toml, "components = []\n");
+            awaitHook(bench, relay, mcp, "");
+        }
+    }
+
+    /** What the daemon has been told by workers: {@code plugins list} shows the same. */
+    private static List<JsonObject> reported(OneUser bench, Relay relay) {
+        Proc.Result result = bench.user
+                .withToken(bench.executable.toString(), "status", "--json", "--port", "" + relay.port())
+                .run(LIMIT);
+        return Json.parseObject(result.stdout().strip()).objects("plugins");
+    }
+
     @Test
     void anotherProviderServesNewRequestsAndABadFileChangesNothing() throws Exception {
         try (OneUser bench = new OneUser(folder);
@@ -115,6 +183,11 @@ class LiveChangesTest {
             awaitLine(mcp, "etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key");
             assertEquals(200, post(relay, bench, "/v1/responses"));
             assertEquals(asked + 1, other.received("/v1/responses").size());
+            // The default provider is another company's: nobody gets there because a file is lost.
+            Files.delete(config);
+            awaitLine(mcp, config + " is gone; for the defaults leave a file with an empty table, such as [upstream]");
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(asked + 2, other.received("/v1/responses").size());
 
             changed.countDown();
             assertTrue(stream.answer().text().endsWith("data: last\n\n"));
@@ -152,6 +225,14 @@ class LiveChangesTest {
                             .contains("etc/config.toml:2:1: [upstream] \"openai_base_urls\" is not a known key"));
             assertEquals(200, post(relay, bench, "/v1/responses"));
             assertEquals(asked + 1, other.received("/v1/responses").size());
+            // The default provider is another company's: nobody gets there because a file is lost.
+            Files.delete(config);
+            Await.until(
+                    () -> "the daemon says what is gone\n" + relay.process().transcript(),
+                    LIMIT,
+                    () -> relay.process().stderr().contains(config + " is gone; for the defaults leave a file with"));
+            assertEquals(200, post(relay, bench, "/v1/responses"));
+            assertEquals(asked + 2, other.received("/v1/responses").size());
 
             changed.countDown();
             assertTrue(stream.answer().text().endsWith("data: last\n\n"));
