@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.GZIPOutputStream;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
@@ -55,6 +56,9 @@ import org.nemorelay.worker.internal.hook.HookPayload;
 final class PluginsActTest {
     private static final String BODY = "{ \"model\":\"m\", \"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
     private static final String EVENT = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+
+    /** More than sockets hold. */
+    private static final long ENDLESS = 100_000_000;
 
     private final HttpEngine engine = HttpEngine.create(Map.of());
     private final MemoryLog log = new MemoryLog();
@@ -397,6 +401,70 @@ final class PluginsActTest {
             assertEquals(2, text.toString().split("data: ", -1).length - 1, text.toString());
         }
         Awaiting.await("record", () -> recorded.contains("Completed"));
+    }
+
+    /** A provider that never ceases; how much of it was taken. */
+    private AtomicLong endless() {
+        AtomicLong taken = new AtomicLong();
+        script = (in, out) -> {
+            byte[] events = EVENT.repeat(200).getBytes();
+            out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
+            while (true) {
+                out.write(events);
+                taken.addAndGet(events.length);
+            }
+        };
+        return taken;
+    }
+
+    /** What has been taken when no more is, which sockets on the way hold as well: some megabytes each. */
+    private static void assertHeldUp(AtomicLong taken) {
+        long[] before = {-1, System.nanoTime()};
+        Awaiting.await("the provider is held up", () -> {
+            if (taken.get() != before[0] || before[0] == 0) {
+                before[0] = taken.get();
+                before[1] = System.nanoTime();
+                assertTrue(before[0] < ENDLESS, "the provider is not held up");
+            }
+            return System.nanoTime() - before[1] > TimeUnit.MILLISECONDS.toNanos(300);
+        });
+    }
+
+    @Test
+    void anAgentThatDoesNotReadHoldsTheProviderUp() throws Exception {
+        AtomicLong taken = endless();
+        stream((event, out) -> {
+            out.emit(event);
+            return StreamHandler.DONE;
+        });
+        try (Socket socket = connect("POST /v1/chat/completions", "", BODY.getBytes())) {
+            assertHeldUp(taken);
+            assertEquals(1_000, socket.getInputStream().readNBytes(1_000).length);
+        }
+    }
+
+    @Test
+    void aPluginThatWaitsHoldsTheProviderUp() throws Exception {
+        AtomicLong taken = endless();
+        CompletableFuture<Void> goOn = new CompletableFuture<>();
+        StreamHandler waiting = (event, out) -> {
+            out.emit(event);
+            return goOn;
+        };
+        // On a clock that stands still it may wait as long as the machine takes.
+        try (StageThreads patient = new StageThreads(log, () -> 0)) {
+            stages(
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(new Stage<>((request, response) -> waiting, patient.share("p"), 100, false)));
+            try (Socket socket = connect("POST /v1/chat/completions", "", BODY.getBytes())) {
+                assertTrue(head(socket.getInputStream()).startsWith("HTTP/1.1 200"));
+                assertHeldUp(taken);
+                goOn.complete(null);
+                assertEquals(100 * EVENT.length(), socket.getInputStream().readNBytes(100 * EVENT.length()).length);
+            }
+        }
     }
 
     /** The provider sends one event and waits; completed with what its connection brings next, -1 for its end. */

@@ -41,7 +41,7 @@ public final class Event {
     private final Kind kind;
     private final Instant timestamp;
 
-    private Event(Map<String, Object> values) {
+    private Event(Map<String, Object> values, Optional<Instant> time) {
         this.values = values;
         JsonObject envelope = JsonObject.of(values, "");
         String version = envelope.string("atof_version");
@@ -64,23 +64,34 @@ public final class Event {
             envelope.string("category");
             envelope.strings("attributes");
         }
-        timestamp = timestampOf(values.get("timestamp"));
+        timestamp = time.orElseGet(() -> timestampOf(values.get("timestamp")));
     }
 
     /**
-     * The event of an envelope; its nullable keys may be missing.
+     * The event of an envelope; its nullable keys may be missing. An {@link Instant} as {@code timestamp} is written by
+     * {@link #format}.
      *
      * @throws JsonException when a required key is missing or has another type, naming it
      */
     public static Event of(Map<String, ?> envelope) {
-        Map<String, Object> values = sorted(envelope);
+        Map<String, Object> values = new TreeMap<>();
+        Optional<Instant> time = Optional.empty();
+        for (Map.Entry<String, ?> entry : envelope.entrySet()) {
+            if (entry.getKey().equals("timestamp") && entry.getValue() instanceof Instant instant) {
+                // Known already: to write and to read it again costs more than all the rest.
+                time = Optional.of(instant);
+                values.put("timestamp", format(instant));
+            } else {
+                values.put(entry.getKey(), frozen(entry.getValue()));
+            }
+        }
         for (String key : NULLABLE) {
             values.putIfAbsent(key, null);
         }
         if ("mark".equals(values.get("kind"))) {
             values.putIfAbsent("category", null);
         }
-        return new Event(Collections.unmodifiableMap(values));
+        return new Event(Collections.unmodifiableMap(values), time);
     }
 
     public Kind kind() {
@@ -171,7 +182,7 @@ public final class Event {
     private Event with(String key, Object value) {
         Map<String, Object> changed = new TreeMap<>(values);
         changed.put(key, frozen(value));
-        return new Event(Collections.unmodifiableMap(changed));
+        return new Event(Collections.unmodifiableMap(changed), Optional.of(timestamp));
     }
 
     private Optional<String> text(String key) {
@@ -204,6 +215,10 @@ public final class Event {
 
     /** A deep copy that nobody can change. */
     static Object frozen(Object value) {
+        if (value instanceof String) {
+            // What most of them are; the switch below takes its time.
+            return value;
+        }
         return switch (value) {
             case null -> null;
             case JsonObject object -> Collections.unmodifiableMap(sorted(object.values()));
@@ -216,7 +231,6 @@ public final class Event {
                 yield Collections.unmodifiableList(copy);
             }
             case Integer number -> number.longValue();
-            case String text -> text;
             case Long number -> number;
             case BigInteger number -> number;
             case BigDecimal number -> number;

@@ -105,7 +105,7 @@ final class Scopes {
         values.put("name", name);
         values.put("data", data);
         values.put("metadata", metadata);
-        values.put("timestamp", Event.format(time));
+        values.put("timestamp", time);
         return values;
     }
 }
