@@ -52,6 +52,17 @@ class EventTest {
     }
 
     @Test
+    void anInstantIsWrittenAsItsText() {
+        Map<String, Object> values = new HashMap<>(Json.parseObject(SCOPE).values());
+        Instant time = Instant.parse("2026-11-29T22:15:59.091493873Z");
+        values.put("timestamp", time);
+        Event event = Event.of(values);
+        assertEquals(SCOPE, event.toJsonLine());
+        assertEquals(time, event.timestamp());
+        assertEquals(time, event.withData(Map.of("a", 2L)).timestamp());
+    }
+
+    @Test
     void refusesWhatTheFormatRequires() {
         for (String key : List.of("atof_version", "uuid", "name", "kind", "timestamp", "category", "attributes")) {
             Map<String, Object> values = new HashMap<>(Json.parseObject(SCOPE).values());
