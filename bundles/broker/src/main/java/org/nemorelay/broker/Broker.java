@@ -127,9 +127,14 @@ public final class Broker {
         return workers.probeFailed(permit, now);
     }
 
-    /** The socket of this registration is gone. A registration that was replaced is a no-op. */
+    /** The worker closed the socket of this registration, or ended with it. A registration that was replaced is a no-op. */
     public synchronized Outcome<Void> workerDisconnected(Permit permit, long now) {
-        return workers.disconnected(permit, now);
+        return workers.disconnected(permit, false, now);
+    }
+
+    /** The daemon gave the socket of this registration up: that tells nothing of the worker, which may still drain. */
+    public synchronized Outcome<Void> workerCut(Permit permit, long now) {
+        return workers.disconnected(permit, true, now);
     }
 
     /** A request to the worker failed in transport. Failures of an earlier worker or publication change nothing. */
@@ -147,9 +152,23 @@ public final class Broker {
         return workers.drainProgress(workerId, now);
     }
 
+    /**
+     * The process of a draining worker has ended, although its control connection did not tell: nothing listens any more where
+     * it did. Refused while it is connected, and for any worker but the draining one.
+     */
+    public synchronized Outcome<Void> workerEnded(String workerId, long now) {
+        return workers.ended(workerId, now);
+    }
+
     /** A generation from before a restart: its launches wait for it until {@code deadline}. */
     public synchronized List<Transition> restore(Fingerprint fingerprint, Generation generation, long deadline) {
         return lifecycle.restore(fingerprint, generation, deadline);
+    }
+
+    /** A worker that was draining before a restart: its launches wait for its exit, at the latest until {@code deadline}. */
+    public synchronized List<Transition> restoreDraining(
+            Fingerprint fingerprint, String generationId, String workerId, String endpoint, long deadline) {
+        return lifecycle.restoreDraining(fingerprint, generationId, workerId, endpoint, deadline);
     }
 
     /** Does everything that is due: graces, drains, retries, nominations, reports. */

@@ -51,6 +51,29 @@ final class Lifecycle {
         return out;
     }
 
+    /** In pass-through, which launches nothing, nobody waits for it. */
+    List<Transition> restoreDraining(
+            Fingerprint fingerprint, String generationId, String workerId, String endpoint, long deadline) {
+        List<Transition> out = new ArrayList<>();
+        if (settings.passThrough()) {
+            out.add(new Transition.RecoveryExpired(fingerprint, generationId, Optional.empty()));
+            return out;
+        }
+        Route route = addRoute(fingerprint);
+        Worker worker = new Worker(
+                new WorkerRegistration(fingerprint, workerId, endpoint, Optional.empty(), true),
+                generationId,
+                Optional.empty(),
+                "");
+        worker.connected = false;
+        worker.draining = true;
+        route.durable = Optional.of(new Generation(generationId, Optional.empty()));
+        tables.workers.put(workerId, route);
+        become(route, new State.Draining(worker, deadline), out);
+        settle(route, deadline, out);
+        return out;
+    }
+
     List<Transition> advance(GrantSecrets.Source grants, long now) {
         List<Transition> out = new ArrayList<>();
         while (!tables.timers.isEmpty() && tables.timers.first().wakeAt <= now) {
@@ -207,7 +230,7 @@ final class Lifecycle {
         long deadline = now + settings.drainMs();
         become(route, new State.Draining(worker, deadline), out);
         out.add(new Transition.DrainBegan(
-                route.fingerprint, worker.id, worker.generationId, deadline, worker.inFlight.get()));
+                route.fingerprint, worker.id, worker.generationId, worker.endpoint, deadline, worker.inFlight.get()));
     }
 
     void finishDrainIfDue(Route route, long now, List<Transition> out) {

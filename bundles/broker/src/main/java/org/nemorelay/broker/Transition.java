@@ -76,10 +76,16 @@ public sealed interface Transition {
     record WorkerLost(Fingerprint fingerprint, String workerId, String generationId) implements Transition {}
 
     /**
-     * A worker admits no request any more and must be told to drain. Its generation is void on disk from now on, so that it
-     * does not return to a daemon that has forgotten the drain; this daemon still knows it and tells it again.
+     * A worker admits no request any more and must be told to drain, when the record on disk says that it drains and until
+     * when: neither this daemon nor a later one takes it back, and both wait for its exit.
      */
-    record DrainBegan(Fingerprint fingerprint, String workerId, String generationId, long deadlineMs, int inFlight)
+    record DrainBegan(
+            Fingerprint fingerprint,
+            String workerId,
+            String generationId,
+            String endpoint,
+            long deadlineMs,
+            int inFlight)
             implements Transition {}
 
     /** A drained worker is gone. */

@@ -20,8 +20,14 @@ final class Worker {
 
     boolean connected = true;
 
-    /** It has acknowledged the drain; for a worker that may not, the drain went out on an open connection. */
+    /**
+     * It has acknowledged the drain on the connection that it has or closed itself; for a worker that may not, the drain went
+     * out there.
+     */
     boolean drainKnown;
+
+    /** Its process has ended, as somebody saw who can tell. */
+    boolean ended;
 
     /** The token of the registration that waits for its probe; the worker's current one once published. */
     String dataToken;
@@ -52,8 +58,11 @@ final class Worker {
                 && tlsRootCertificate.equals(registration.tlsRootCertificate());
     }
 
-    /** Drain known, nothing in flight, control connection closed: the process is gone (relay-daemon 0.1). */
+    /**
+     * The process is gone: drain known, nothing in flight, control connection closed (relay-daemon 0.1). One that died before
+     * it knew is gone when its end was seen.
+     */
     boolean exited() {
-        return drainKnown && !connected && inFlight.get() == 0;
+        return (drainKnown || ended) && !connected && inFlight.get() == 0;
     }
 }

@@ -76,11 +76,13 @@ final class WorkerEvents {
         return switch (route.state) {
             case State.Draining draining -> {
                 Worker known = draining.worker();
-                if (!known.sameAs(worker)) {
+                // It gets no requests any more: its root is nothing to compare, and no record keeps it.
+                if (!known.id.equals(worker.workerId()) || !known.endpoint.equals(worker.endpoint())) {
                     yield new Outcome.Refused<>(Refusal.GENERATION_REVOKED, out);
                 }
                 known.connected = true;
-                known.drainKnown = !known.acknowledgesDrain;
+                known.ended = false;
+                known.drainKnown = !worker.acknowledgesDrain();
                 known.serial = ++lastSerial;
                 yield new Outcome.Accepted<>(staged(known, Optional.of(draining.deadline())), out);
             }
@@ -186,7 +188,7 @@ final class WorkerEvents {
         return new Outcome.Accepted<>(null, out);
     }
 
-    Outcome<Void> disconnected(Permit permit, long now) {
+    Outcome<Void> disconnected(Permit permit, boolean cut, long now) {
         List<Transition> out = new ArrayList<>();
         Route route = tables.workers.get(permit.workerId());
         if (route == null) {
@@ -195,6 +197,9 @@ final class WorkerEvents {
         Worker worker = route.worker().orElseThrow();
         if (worker.serial == permit.serial()) {
             worker.connected = false;
+            if (cut) {
+                worker.drainKnown = false;
+            }
             if (route.state instanceof State.Ready && worker.published) {
                 lifecycle.unpublish(worker, now);
             }
@@ -230,6 +235,18 @@ final class WorkerEvents {
             return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
         }
         draining.worker().drainKnown = true;
+        lifecycle.finishDrainIfDue(route, now, out);
+        lifecycle.settle(route, now, out);
+        return new Outcome.Accepted<>(null, out);
+    }
+
+    Outcome<Void> ended(String workerId, long now) {
+        List<Transition> out = new ArrayList<>();
+        Route route = tables.workers.get(workerId);
+        if (route == null || !(route.state instanceof State.Draining draining) || draining.worker().connected) {
+            return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
+        }
+        draining.worker().ended = true;
         lifecycle.finishDrainIfDue(route, now, out);
         lifecycle.settle(route, now, out);
         return new Outcome.Accepted<>(null, out);

@@ -85,6 +85,18 @@ class DrainTest {
     }
 
     @Test
+    void aConnectionThatTheDaemonGaveUpIsNoExit() {
+        release("a");
+        acknowledge();
+        scene.accepted(scene.broker.workerCut(worker.permit(), scene.now));
+        assertEquals(RouteState.DRAINING, scene.state("ann"));
+        scene.after(119_999);
+        assertEquals(RouteState.DRAINING, scene.state("ann"));
+        scene.after(1);
+        assertEquals(RouteState.EMPTY, scene.state("ann"));
+    }
+
+    @Test
     void aWorkerThatMayCloseWithoutAnAcknowledgementHasExitedWhenItsConnectionIsClosed() {
         Scene stock = Scene.standard();
         stock.acknowledgesDrain = false;
@@ -117,6 +129,26 @@ class DrainTest {
         assertEquals(
                 WorkerRemoved.Reason.DRAIN_DEADLINE_REACHED,
                 scene.seen(WorkerRemoved.class).getLast().reason());
+    }
+
+    /** It died, and its last session left before its grace was over: it never heard of the drain. */
+    @Test
+    void aWorkerThatDiedBeforeItsDrainHasExitedWhenItsEndWasSeenAndItsRequestsHaveEnded() {
+        WorkerLease lease = scene.lease("ann");
+        disconnect();
+        release("a");
+        scene.accepted(scene.broker.workerEnded("w", scene.now));
+        assertEquals(RouteState.DRAINING, scene.state("ann"), "a request is in flight");
+        assertTrue(lease.release());
+        scene.accepted(scene.broker.drainProgress("w", scene.now));
+        assertEquals(RouteState.EMPTY, scene.state("ann"));
+    }
+
+    @Test
+    void anEndThatWasSeenDoesNotCountForAWorkerThatIsNotDraining() {
+        disconnect();
+        assertEquals(Refusal.WRONG_STATE, scene.refused(scene.broker.workerEnded("w", scene.now)));
+        assertEquals(RouteState.READY, scene.state("ann"), "a published worker keeps its grace");
     }
 
     @Test

@@ -20,6 +20,9 @@ class ExplorationTest {
     /** What could be wrong with a broker. */
     enum Mutation {
         CUT_LINK_IS_AN_EXIT(new Fault.Read("Worker", "exited", "drainKnown", 1)),
+        A_CUT_TELLS_OF_AN_EXIT(new Fault.Set("WorkerEvents", "disconnected", "drainKnown")),
+        END_WITHOUT_EVIDENCE(new Fault.Read("Worker", "exited", "ended", 1)),
+        A_RESTARTED_DAEMON_FORGETS_THE_DRAIN(new Fault.Call("Lifecycle", "restoreDraining", "become", 0)),
         EXIT_WITH_OPEN_CONTROL(new Fault.Read("Worker", "exited", "connected", 0)),
         EXIT_WITH_REQUESTS_UNDER_WAY(new Fault.Call("Worker", "exited", "get", 0)),
         DRAINING_WORKER_STAYS_READY(new Fault.Call("Lifecycle", "drain", "become", 0)),

@@ -28,6 +28,9 @@ final class Mutant extends ClassLoader {
         /** Every read of that field there yields a constant. */
         record Read(String className, String method, String field, long constant) implements Fault {}
 
+        /** No write of that field happens there. */
+        record Set(String className, String method, String field) implements Fault {}
+
         /** Calls of that name there do not happen; one that has an answer answers a constant. */
         record Call(String className, String method, String callee, long constant) implements Fault {}
     }
@@ -96,6 +99,18 @@ final class Mutant extends ClassLoader {
                 changed.incrementAndGet();
                 builder.pop();
                 answer(builder, TypeKind.from(field.typeSymbol()), read.constant());
+            }
+            case Fault.Set set
+            when element instanceof FieldInstruction field
+                    && field.opcode() == Opcode.PUTFIELD
+                    && field.name().equalsString(set.field()) -> {
+                changed.incrementAndGet();
+                if (TypeKind.from(field.typeSymbol()).slotSize() == 2) {
+                    builder.pop2();
+                } else {
+                    builder.pop();
+                }
+                builder.pop();
             }
             case Fault.Call call
             when element instanceof InvokeInstruction invoke && invoke.name().equalsString(call.callee()) -> {

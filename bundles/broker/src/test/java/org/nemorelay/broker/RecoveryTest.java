@@ -161,6 +161,65 @@ class RecoveryTest {
         assertEquals(RouteState.DRAINING, scene.state("ann"));
     }
 
+    private static Scene restartedWhileDraining() {
+        Scene scene = Scene.standard();
+        scene.seen.addAll(scene.broker.restoreDraining(
+                Scene.user("ann"), "saved", "w", "http://127.0.0.1:4000", scene.now + 90_000));
+        return scene;
+    }
+
+    @Test
+    void aDrainOutlivesTheDaemonAndItsWorkerIsToldAgain() {
+        Scene scene = restartedWhileDraining();
+        assertEquals(new Directive.WaitForWorker(100), scene.register("a", "ann"));
+        assertEquals(
+                List.of(new RouteStatus.WorkerStatus("w", RouteState.DRAINING, 1, false, 0)), scene.broker.workers());
+        StagedWorker back = scene.accepted(scene.tryRecover("w", "ann", "saved"));
+        assertEquals(Optional.of(91_000L), back.drainDeadlineMs());
+        assertEquals(Refusal.DRAINING, scene.refused(scene.broker.publish(back.permit(), scene.now)));
+        scene.accepted(scene.broker.drainAcknowledged("w", scene.now));
+        assertTrue(scene.seen(Transition.LaunchNominated.class).isEmpty());
+        scene.accepted(scene.broker.workerDisconnected(back.permit(), scene.now));
+        scene.advance();
+        scene.lastLaunch("a");
+        assertEquals(
+                "saved", scene.seen(Transition.WorkerRemoved.class).getLast().generationId());
+    }
+
+    @Test
+    void aDrainOfAnEarlierDaemonIsWaitedForToItsDeadline() {
+        Scene scene = restartedWhileDraining();
+        scene.register("a", "ann");
+        assertEquals(Refusal.GENERATION_REVOKED, scene.refused(scene.tryRecover("other", "ann", "saved")));
+        scene.after(89_999);
+        assertTrue(scene.seen(Transition.LaunchNominated.class).isEmpty());
+        scene.after(1);
+        scene.lastLaunch("a");
+    }
+
+    @Test
+    void theEndOfADrainingProcessIsAnExitOnceItsConnectionIsGone() {
+        Scene scene = restartedWhileDraining();
+        scene.register("a", "ann");
+        StagedWorker back = scene.accepted(scene.tryRecover("w", "ann", "saved"));
+        assertEquals(Refusal.WRONG_STATE, scene.refused(scene.broker.workerEnded("w", scene.now)), "it is connected");
+        scene.accepted(scene.broker.workerDisconnected(back.permit(), scene.now));
+        assertEquals(RouteState.DRAINING, scene.state("ann"), "a cut link is no exit");
+        scene.accepted(scene.broker.workerEnded("w", scene.now));
+        scene.advance();
+        scene.lastLaunch("a");
+        assertEquals(Refusal.WRONG_STATE, scene.refused(scene.broker.workerEnded("w", scene.now)));
+    }
+
+    @Test
+    void globalPassThroughVoidsSavedDrains() {
+        Scene scene = new Scene(BrokerSettings.of(true, false, 4));
+        assertEquals(
+                List.of(new Transition.RecoveryExpired(Scene.user("ann"), "saved", Optional.empty())),
+                scene.broker.restoreDraining(Scene.user("ann"), "saved", "w", "http://127.0.0.1:4000", 30_000));
+        assertTrue(scene.broker.routes().isEmpty());
+    }
+
     @Test
     void globalPassThroughVoidsSavedGenerations() {
         Scene scene = new Scene(BrokerSettings.of(true, false, 4));

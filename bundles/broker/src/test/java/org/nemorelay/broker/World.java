@@ -34,9 +34,11 @@ final class World {
         READY,
         PROBE_FAILURE,
         CONTROL_LOSS,
+        CONTROL_CUT,
         RECOVER,
         DRAIN_ACKNOWLEDGED,
         WORKER_EXIT,
+        EXIT_SEEN,
         REQUEST_START,
         REQUEST_END,
         DATA_PLANE_FAILURE,
@@ -68,7 +70,10 @@ final class World {
         boolean connected = true;
         boolean published;
         boolean toldToDrain;
+        /** It knows that it drains, and does not come back. */
         boolean acknowledged;
+        /** This daemon knows that it knows. */
+        boolean heard;
         /** When its drain ends at the latest; never for one that does not drain. */
         long drainDeadline = Long.MAX_VALUE;
 
@@ -79,6 +84,9 @@ final class World {
         }
     }
 
+    /** What is on disk of a worker that drains. */
+    private record Drain(String generation, String workerId, long deadline) {}
+
     /** A request under way, with the destination that it was given. */
     private record Request(WorkerLease lease, String workerId, String dataToken, String generation) {}
 
@@ -88,6 +96,7 @@ final class World {
         final List<Process> processes = new ArrayList<>();
         final List<Request> requests = new ArrayList<>();
         Optional<Generation> disk = Optional.empty();
+        Optional<Drain> draining = Optional.empty();
         Optional<LaunchGrant> grant = Optional.empty();
         Optional<String> routable = Optional.empty();
         /** Grants that were withdrawn or used, workers that the daemon has given up. */
@@ -152,6 +161,9 @@ final class World {
                 Process process = user.processes.get(i);
                 if (process.connected) {
                     events[n++] = event(Kind.CONTROL_LOSS, u, i);
+                    if (process.heard) {
+                        events[n++] = event(Kind.CONTROL_CUT, u, i);
+                    }
                     if (!process.published) {
                         events[n++] = event(Kind.READY, u, i);
                         events[n++] = event(Kind.PROBE_FAILURE, u, i);
@@ -163,6 +175,9 @@ final class World {
                     events[n++] = event(Kind.RECOVER, u, i);
                 }
                 events[n++] = event(Kind.WORKER_EXIT, u, i);
+            }
+            if (deadWhileDraining(user).isPresent()) {
+                events[n++] = event(Kind.EXIT_SEEN, u, 0);
             }
             if (user.requests.isEmpty() && user.routable.isPresent()) {
                 events[n++] = event(Kind.REQUEST_START, u, 0);
@@ -214,10 +229,17 @@ final class World {
                 unroutable(user, process.id);
                 follow(broker.workerDisconnected(process.permit, now));
             }
+            case CONTROL_CUT -> {
+                Process process = user.processes.get(index);
+                process.connected = false;
+                process.heard = false;
+                follow(broker.workerCut(process.permit, now));
+            }
             case RECOVER -> recover(user, user.processes.get(index));
             case DRAIN_ACKNOWLEDGED -> {
                 Process process = user.processes.get(index);
                 process.acknowledged = true;
+                process.heard = true;
                 follow(broker.drainAcknowledged(process.id, now));
             }
             case WORKER_EXIT -> {
@@ -234,6 +256,7 @@ final class World {
                     }
                 }
             }
+            case EXIT_SEEN -> follow(broker.workerEnded(deadWhileDraining(user).orElseThrow(), now));
             case REQUEST_START -> start(user);
             case REQUEST_END -> end(user, user.requests.get(index), false);
             case DATA_PLANE_FAILURE -> end(user, user.requests.get(index), true);
@@ -241,6 +264,11 @@ final class World {
             case DAEMON_RESTART -> restart();
         }
         follow(broker.advance(this::nextGrant, now));
+    }
+
+    /** The worker of a drain whose process has ended before the daemon could know. */
+    private static Optional<String> deadWhileDraining(User user) {
+        return user.draining.map(Drain::workerId).filter(id -> process(user, id).isEmpty());
     }
 
     private GrantSecrets nextGrant() {
@@ -365,10 +393,11 @@ final class World {
             user.processes.removeIf(process -> {
                 process.connected = false;
                 process.published = false;
-                process.drainDeadline = Long.MAX_VALUE;
-                boolean lost = user.disk
-                        .filter(generation -> generation.generationId().equals(process.generation))
-                        .isEmpty();
+                process.heard = false;
+                boolean lost = process.drainDeadline == Long.MAX_VALUE
+                        && user.disk
+                                .filter(generation -> generation.generationId().equals(process.generation))
+                                .isEmpty();
                 if (lost) {
                     remember(user.gone, process);
                 }
@@ -376,6 +405,8 @@ final class World {
             });
             user.disk.ifPresent(generation ->
                     follow(broker.restore(USERS.get(user.index), generation, now + settings.disconnectGraceMs())));
+            user.draining.ifPresent(drain -> follow(broker.restoreDraining(
+                    USERS.get(user.index), drain.generation, drain.workerId, ENDPOINT, drain.deadline)));
         }
     }
 
@@ -429,6 +460,7 @@ final class World {
                     unroutable(user, began.workerId());
                     user.disk = user.disk.filter(
                             generation -> !generation.generationId().equals(began.generationId()));
+                    user.draining = Optional.of(new Drain(began.generationId(), began.workerId(), began.deadlineMs()));
                     process(user, began.workerId()).ifPresent(process -> {
                         process.drainDeadline = began.deadlineMs();
                         process.toldToDrain = process.connected;
@@ -440,6 +472,7 @@ final class World {
                             .ifPresent(process -> holds(
                                     exited(user, process) || now >= process.drainDeadline,
                                     "a worker is removed when it has exited"));
+                    user.draining = Optional.empty();
                     lost(user, removed.workerId(), removed.generationId());
                 }
                 case Transition.RecoveryExpired expired -> {
@@ -506,7 +539,7 @@ final class World {
     }
 
     private static boolean exited(User user, Process process) {
-        return process.acknowledged && !process.connected && requests(user, process.id) == 0;
+        return process.heard && !process.connected && requests(user, process.id) == 0;
     }
 
     private static long requests(User user, String workerId) {
@@ -571,7 +604,12 @@ final class World {
 
     private void checkWorkers(User user, Route route) {
         holds(
-                route.state instanceof State.Draining ? user.disk.isEmpty() : route.durable.equals(user.disk),
+                route.state instanceof State.Draining draining
+                        ? user.disk.isEmpty()
+                                && user.draining
+                                        .filter(drain -> drain.workerId.equals(draining.worker().id))
+                                        .isPresent()
+                        : route.durable.equals(user.disk) && user.draining.isEmpty(),
                 "the broker knows what is on disk");
         if (route.state instanceof State.Activating) {
             for (Process process : user.processes) {
@@ -635,6 +673,13 @@ final class World {
             holds(
                     broker.publish(process.permit, now) instanceof Outcome.Refused<Void>,
                     "a worker that was given up is never published");
+            holds(
+                    user.draining
+                                    .map(Drain::workerId)
+                                    .filter(process.id::equals)
+                                    .isPresent()
+                            || broker.workerEnded(process.id, now) instanceof Outcome.Refused<Void>,
+                    "the end of one worker is not that of another");
             // A draining one is told of its drain again by the daemon that decided it, and by no other.
             boolean known = route.durable
                     .filter(generation -> generation.generationId().equals(process.generation))
@@ -676,7 +721,7 @@ final class World {
         holds(broker.nextWakeAt() == Long.MAX_VALUE, "an empty broker waits for nothing");
         holds(broker.sessions().isEmpty() && broker.workers().isEmpty(), "nobody is left");
         for (User user : users) {
-            holds(user.disk.isEmpty(), "no generation is left on disk");
+            holds(user.disk.isEmpty() && user.draining.isEmpty(), "no generation is left on disk");
         }
         broker.routes().forEach(route -> holds(route.state() == RouteState.EMPTY, "every route is empty"));
     }
@@ -723,6 +768,7 @@ final class World {
                     + flag(process.published, 2)
                     + flag(process.toldToDrain, 4)
                     + flag(process.acknowledged, 8)
+                    + flag(process.heard, 1 << 13)
                     + flag(user.routable.filter(process.id::equals).isPresent(), 16)
                     + flag(
                             user.disk
@@ -741,6 +787,7 @@ final class World {
         h = mix(h
                 + user.requests.size()
                 + flag(user.disk.isPresent(), 8)
+                + flag(deadWhileDraining(user).isPresent(), 128)
                 + flag(user.grant.isPresent(), 16)
                 + flag(user.revoked.isEmpty(), 32)
                 + flag(user.gone.isEmpty(), 64));
@@ -765,6 +812,7 @@ final class World {
             h = mix(h
                     + flag(worker.connected, 1)
                     + flag(worker.drainKnown, 2)
+                    + flag(worker.ended, 1 << 14)
                     + flag(worker.published, 4)
                     + flag(worker.draining, 8)
                     + (worker.inFlight.get() << 4));

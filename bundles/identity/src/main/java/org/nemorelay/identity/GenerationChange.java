@@ -1,6 +1,5 @@
 package org.nemorelay.identity;
 
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.nemorelay.protocol.FailureKind;
@@ -14,11 +13,11 @@ import org.nemorelay.protocol.RelayException;
  * @param <T> what its maker wants to know
  */
 public final class GenerationChange<T> {
-    private final Function<Map<Fingerprint, Generation>, T> change;
+    private final Function<GenerationFile.Records, T> change;
     private Optional<T> answer = Optional.empty();
     private Optional<RelayException> refusal = Optional.empty();
 
-    private GenerationChange(Function<Map<Fingerprint, Generation>, T> change) {
+    private GenerationChange(Function<GenerationFile.Records, T> change) {
         this.change = change;
     }
 
@@ -26,35 +25,53 @@ public final class GenerationChange<T> {
     public static GenerationChange<Optional<Generation>> publish(Generation generation) {
         GenerationFile.check(generation);
         return new GenerationChange<>(all -> {
-            if (all.size() >= GenerationFile.MAX_ROUTES && !all.containsKey(generation.fingerprint())) {
+            if (all.active.size() >= GenerationFile.MAX_ROUTES && !all.active.containsKey(generation.fingerprint())) {
                 throw new RelayException(
                         FailureKind.LIMIT_REACHED,
                         "the generations file cannot hold more than " + GenerationFile.MAX_ROUTES + " routes");
             }
-            return Optional.ofNullable(all.put(generation.fingerprint(), generation));
+            all.draining.remove(generation.fingerprint());
+            return Optional.ofNullable(all.active.put(generation.fingerprint(), generation));
         });
     }
 
-    /** Removes the generation if it is still the user's; answers whether it was. */
-    public static GenerationChange<Boolean> revoke(Fingerprint fingerprint, String generationId) {
+    /** Turns the user's generation into one that drains, if it is still the user's; answers whether it was. */
+    public static GenerationChange<Boolean> drain(DrainingWorker worker) {
+        GenerationFile.check(worker);
         return new GenerationChange<>(all -> {
-            Generation current = all.get(fingerprint);
-            boolean same = current != null && current.generationId().equals(generationId);
+            boolean same = serves(all, worker.fingerprint(), worker.generationId());
             if (same) {
-                all.remove(fingerprint);
+                all.active.remove(worker.fingerprint());
+                all.draining.put(worker.fingerprint(), worker);
             }
             return same;
+        });
+    }
+
+    /** Removes the generation, serving or draining, if it is still the user's; answers whether it was. */
+    public static GenerationChange<Boolean> revoke(Fingerprint fingerprint, String generationId) {
+        return new GenerationChange<>(all -> {
+            boolean served = serves(all, fingerprint, generationId);
+            if (served) {
+                all.active.remove(fingerprint);
+            }
+            DrainingWorker drains = all.draining.get(fingerprint);
+            boolean drained = drains != null && drains.generationId().equals(generationId);
+            if (drained) {
+                all.draining.remove(fingerprint);
+            }
+            return served || drained;
         });
     }
 
     /** Puts back what a publication replaced, if the published generation is still the user's; answers whether it was. */
     public static GenerationChange<Boolean> restore(Generation published, Optional<Generation> previous) {
         return new GenerationChange<>(all -> {
-            boolean same = published.equals(all.get(published.fingerprint()));
+            boolean same = published.equals(all.active.get(published.fingerprint()));
             if (same) {
                 previous.ifPresentOrElse(
-                        generation -> all.put(generation.fingerprint(), generation),
-                        () -> all.remove(published.fingerprint()));
+                        generation -> all.active.put(generation.fingerprint(), generation),
+                        () -> all.active.remove(published.fingerprint()));
             }
             return same;
         });
@@ -68,15 +85,16 @@ public final class GenerationChange<T> {
         return answer.orElseThrow(() -> new IllegalStateException("the change was not made"));
     }
 
-    /** Tells whether the file must be written. */
-    boolean apply(Map<Fingerprint, Generation> all) {
+    void apply(GenerationFile.Records all) {
         try {
-            T found = change.apply(all);
-            answer = Optional.of(found);
-            return !Boolean.FALSE.equals(found);
+            answer = Optional.of(change.apply(all));
         } catch (RelayException e) {
             refusal = Optional.of(e);
-            return false;
         }
+    }
+
+    private static boolean serves(GenerationFile.Records all, Fingerprint fingerprint, String generationId) {
+        Generation current = all.active.get(fingerprint);
+        return current != null && current.generationId().equals(generationId);
     }
 }

@@ -108,7 +108,8 @@ public final class StateFolder {
 
     /** The same, by those rules. */
     public GenerationFile generations(PrivateFiles files) {
-        return new GenerationFile(files, daemon().resolve("active-worker-generations.json"));
+        return new GenerationFile(
+                files, daemon().resolve("active-worker-generations.json"), daemon().resolve("draining-workers.json"));
     }
 
     /** The rules for files of this user. */

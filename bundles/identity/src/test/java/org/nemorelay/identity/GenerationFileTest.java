@@ -72,6 +72,45 @@ class GenerationFileTest {
     }
 
     @Test
+    void aWorkerThatDrainsIsKeptBesideTheFileThatOthersRead() throws IOException {
+        GenerationFile file = open();
+        Generation served = new Generation(user(1), "g1", Optional.of("a"));
+        DrainingWorker drains = new DrainingWorker(user(1), "g1", "w1", "http://127.0.0.1:4000", 1_800_000_000_000L);
+        assertFalse(made(file, GenerationChange.drain(drains)), "it does not serve");
+        made(file, GenerationChange.publish(served));
+        assertTrue(made(file, GenerationChange.drain(drains)));
+        assertEquals("{\"schema_version\":1,\"generations\":[]}", Files.readString(file()));
+        assertEquals("rw-------", Folders.mode(temp.resolve("daemon/draining-workers.json")));
+        assertEquals(List.of(), open().snapshot());
+        assertEquals(List.of(drains), open().draining());
+        assertFalse(made(file, GenerationChange.revoke(user(1), "another")));
+        assertTrue(made(file, GenerationChange.revoke(user(1), "g1")));
+        assertEquals(List.of(), open().draining());
+    }
+
+    @Test
+    void ofACrashBetweenTheFilesTheDrainStaysAndALaterGenerationEndsIt() throws IOException {
+        GenerationFile file = open();
+        made(file, GenerationChange.publish(new Generation(user(1), "g1", Optional.empty())));
+        String served = Files.readString(file());
+        made(file, GenerationChange.drain(new DrainingWorker(user(1), "g1", "w1", "http://127.0.0.1:4000", 5)));
+        put(served);
+        assertEquals(List.of(), open().snapshot(), "what drains does not serve");
+        assertEquals("g1", open().draining().getFirst().generationId());
+        Generation next = new Generation(user(1), "g2", Optional.empty());
+        made(file, GenerationChange.publish(next));
+        assertEquals(List.of(next), open().snapshot());
+        assertEquals(List.of(), open().draining());
+    }
+
+    @Test
+    void aFileOfDrainsThatIsNotUnderstoodIsRefused() throws IOException {
+        open();
+        Files.writeString(temp.resolve("daemon/draining-workers.json"), "{\"schema_version\":1,\"draining\":[{}]}");
+        assertTrue(Folders.failure(this::open).contains("draining-workers.json"));
+    }
+
+    @Test
     void aGroupIsOneWriteAndARefusedChangeLeavesTheOthersAlone() throws IOException {
         AtomicInteger writes = new AtomicInteger();
         GenerationFile file = StateFolder.at(temp)

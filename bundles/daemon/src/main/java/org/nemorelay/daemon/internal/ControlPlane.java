@@ -10,7 +10,9 @@ import java.util.Set;
 import org.nemorelay.broker.Broker;
 import org.nemorelay.broker.Generation;
 import org.nemorelay.broker.GrantSecrets;
+import org.nemorelay.broker.Outcome;
 import org.nemorelay.broker.WorkerLease;
+import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.protocol.control.ClientCommand;
 import org.nemorelay.protocol.control.CommandFrame;
 import org.nemorelay.protocol.control.FrameCodec;
@@ -28,11 +30,16 @@ final class ControlPlane implements AutoCloseable {
     static final long DISCONNECT_GRACE_MS = 30_000;
     private static final long AUTHENTICATION_MS = 5_000;
 
+    /** What is heard of a peer that closes its connection, or ends with it; all else is the daemon's doing. */
+    private static final Set<String> ITS_OWN = Set.of("peer_closed", "socket_read_failed", "socket_write_failed");
+
     private final Broker broker;
     private final Handshake handshake;
+    private final Clock clock;
     private final EventLog log;
     private final ControlThread thread;
     private final Sessions sessions;
+    private final ExitWatch exits;
     private final Effects effects;
     private final PluginReports plugins;
     private final SessionCommands commands;
@@ -56,21 +63,39 @@ final class ControlPlane implements AutoCloseable {
             EventLog log) {
         this.broker = broker;
         this.handshake = handshake;
+        this.clock = clock;
         this.log = log;
         GrantSecrets.Source grants =
                 () -> new GrantSecrets(ids.id(), ids.secret().text());
         thread = new ControlThread(clock, log, () -> due(grants), broker::nextWakeAt);
         sessions = new Sessions(thread, ids, clock, log, this::drainAcknowledged);
         Generations generations = new Generations(state, thread, log);
-        effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock));
+        exits = new ExitWatch(broker, thread, sessions::connected, this::ended);
+        effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock), exits, clock);
         Publications publications = new Publications(broker, thread, sessions, generations, effects, probe, log);
         plugins = new PluginReports(broker, sessions, log);
         commands = new SessionCommands(broker, thread, sessions, effects, publications, plugins);
         registrations = new Registrations(broker, handshake, proofs, ids, thread, sessions, effects, grants, log);
     }
 
-    /** The workers of an earlier daemon process may return for one grace. */
-    void recover(List<org.nemorelay.identity.Generation> saved) {
+    /**
+     * The workers of an earlier daemon process may return for one grace, and those that drain are waited for.
+     *
+     * @param longestDrainMs what no drain has left, whatever the clock says
+     */
+    void recover(List<org.nemorelay.identity.Generation> saved, List<DrainingWorker> draining, long longestDrainMs) {
+        draining.forEach(worker -> thread.post(() -> {
+            long left = Math.clamp(worker.untilUnixMs() - clock.unixMs(), 0, longestDrainMs);
+            effects.apply(broker.restoreDraining(
+                    worker.fingerprint(),
+                    worker.generationId(),
+                    worker.workerId(),
+                    worker.endpoint(),
+                    thread.now() + left));
+            if (!broker.passThrough()) {
+                exits.begin(worker.workerId(), worker.endpoint());
+            }
+        }));
         if (saved.isEmpty()) {
             return;
         }
@@ -144,7 +169,9 @@ final class ControlPlane implements AutoCloseable {
                 return;
             }
             session.socket = Optional.empty();
-            disconnected(session, reason);
+            if (!stopping) {
+                disconnected(session, reason);
+            }
         });
     }
 
@@ -264,13 +291,20 @@ final class ControlPlane implements AutoCloseable {
                         reason,
                         "grace_period_ms",
                         expected ? 0 : DISCONNECT_GRACE_MS);
-                effects.accepted(broker.workerDisconnected(worker.permit, thread.now()));
+                effects.accepted(
+                        ITS_OWN.contains(reason)
+                                ? broker.workerDisconnected(worker.permit, thread.now())
+                                : broker.workerCut(worker.permit, thread.now()));
             }
         }
     }
 
     private void drainAcknowledged(ControlSession.Worker worker) {
         effects.accepted(broker.drainAcknowledged(worker.id, thread.now()));
+    }
+
+    private void ended(Outcome<Void> outcome) {
+        effects.accepted(outcome);
     }
 
     private void due(GrantSecrets.Source grants) {

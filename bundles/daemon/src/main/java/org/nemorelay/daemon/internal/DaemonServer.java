@@ -22,6 +22,7 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.HookTlsIdentity;
 import org.nemorelay.identity.ServerTls;
@@ -140,13 +141,15 @@ public final class DaemonServer implements AdminVerb {
         StateFolder folder = StateFolder.of(environment);
         GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
+        List<DrainingWorker> draining = generations.draining();
         SigningKey key = folder.daemonIdentity();
         FastSignatures signatures = new FastSignatures();
         CompletableFuture<Boolean> works = CompletableFuture.supplyAsync(() -> signatures.works(key));
         HookTlsIdentity hooks = folder.hookTlsIdentity();
-        Broker broker = new Broker(
-                BrokerSettings.of(daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity())
-                        .with(scale));
+        BrokerSettings routing = BrokerSettings.of(
+                        daemon.pass__through(), daemon.require__worker(), daemon.max__tokens__per__identity())
+                .with(scale);
+        Broker broker = new Broker(routing);
         WorkerProbe probe = (worker, token) -> http.status(
                         worker.origin(),
                         worker.protocol(),
@@ -158,7 +161,7 @@ public final class DaemonServer implements AdminVerb {
         Handshake handshake = new Handshake(key, signatures, instanceId, ids, clock);
         ProofDesk proofs = new ProofDesk(ids);
         ControlPlane plane = new ControlPlane(broker, handshake, proofs, ids, clock, state, probe, log);
-        plane.recover(saved);
+        plane.recover(saved, draining, routing.drainMs());
         try {
             int upgrades = daemon.upgrades__per__address();
             Admission admission = new Admission(

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.nemorelay.broker.Outcome;
 import org.nemorelay.broker.Transition;
+import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.ServerEvent;
 
@@ -13,12 +14,22 @@ final class Effects {
     private final Generations generations;
     private final Ids ids;
     private final TransitionLog transitionLog;
+    private final ExitWatch exits;
+    private final Clock clock;
 
-    Effects(Sessions sessions, Generations generations, Ids ids, TransitionLog transitionLog) {
+    Effects(
+            Sessions sessions,
+            Generations generations,
+            Ids ids,
+            TransitionLog transitionLog,
+            ExitWatch exits,
+            Clock clock) {
         this.sessions = sessions;
         this.generations = generations;
         this.ids = ids;
         this.transitionLog = transitionLog;
+        this.exits = exits;
+        this.clock = clock;
     }
 
     <T> void accepted(Outcome<T> outcome) {
@@ -49,18 +60,18 @@ final class Effects {
                     sessions.removeWorker(lost.workerId(), "worker_communication_failed");
                     generations.revoke(lost.fingerprint(), lost.generationId());
                 }
-                case Transition.WorkerRemoved removed -> sessions.removeWorker(removed.workerId(), "peer_closed");
+                case Transition.WorkerRemoved removed -> {
+                    exits.over(removed.workerId());
+                    sessions.removeWorker(removed.workerId(), "peer_closed");
+                    generations.revoke(removed.fingerprint(), removed.generationId());
+                }
                 case Transition.RecoveryExpired expired -> {
                     expired.stagedWorkerId().ifPresent(id -> sessions.removeWorker(id, "activation_expired"));
                     generations.revoke(expired.fingerprint(), expired.generationId());
                 }
                 case Transition.DrainBegan began -> {
-                    generations.revoke(began.fingerprint(), began.generationId());
-                    ControlSession.Worker worker = sessions.workers.get(began.workerId());
-                    if (worker != null) {
-                        worker.drainDeadline = Optional.of(began.deadlineMs());
-                        sessions.drain(worker);
-                    }
+                    drain(began);
+                    exits.begin(began.workerId(), began.endpoint());
                 }
                 case Transition.RouteChanged _,
                         Transition.McpAdded _,
@@ -72,6 +83,20 @@ final class Effects {
                         Transition.RouteEvicted _ -> {}
             }
         }
+    }
+
+    /** Told when it is on record: a daemon that is killed in between would wait for a worker that does not come back. */
+    private void drain(Transition.DrainBegan began) {
+        Optional<ControlSession.Worker> worker = Optional.ofNullable(sessions.workers.get(began.workerId()));
+        worker.ifPresent(session -> session.drainDeadline = Optional.of(began.deadlineMs()));
+        generations.drain(
+                new DrainingWorker(
+                        began.fingerprint(),
+                        began.generationId(),
+                        began.workerId(),
+                        began.endpoint(),
+                        clock.unixMs() + began.deadlineMs() - clock.monotonicMs()),
+                () -> worker.flatMap(sessions::current).ifPresent(sessions::drain));
     }
 
     private void unstage(String workerId, String reason) {

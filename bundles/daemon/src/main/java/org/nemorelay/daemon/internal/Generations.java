@@ -3,6 +3,7 @@ package org.nemorelay.daemon.internal;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.identity.Generation;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Fingerprint;
@@ -46,6 +47,16 @@ final class Generations {
                 FIRST_PAUSE_MS);
     }
 
+    /** Records that the worker drains; {@code told} runs on the control thread when that is on disk, or could not be written yet. */
+    void drain(DrainingWorker worker, Runnable told) {
+        untilWritten(
+                        () -> state.drain(worker),
+                        "worker_generation_revocation_failed",
+                        worker.fingerprint(),
+                        FIRST_PAUSE_MS)
+                .whenComplete((done, failure) -> thread.post(told));
+    }
+
     void revoke(Fingerprint fingerprint, String generationId) {
         untilWritten(
                 () -> state.revoke(fingerprint, generationId),
@@ -54,10 +65,10 @@ final class Generations {
                 FIRST_PAUSE_MS);
     }
 
-    /** Any later generation of the user is left alone by both changes, however late they come. */
-    private void untilWritten(
+    /** Completes with the first attempt. Any later generation of the user is left alone by every change, however late it comes. */
+    private CompletableFuture<Boolean> untilWritten(
             Supplier<CompletableFuture<Boolean>> change, String failureEvent, Fingerprint fingerprint, long pauseMs) {
-        change.get().exceptionally(failure -> {
+        return change.get().exceptionally(failure -> {
             failed(failureEvent, fingerprint, failure);
             thread.post(() -> thread.after(
                     pauseMs,

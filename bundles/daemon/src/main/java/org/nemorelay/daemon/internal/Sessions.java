@@ -58,9 +58,18 @@ final class Sessions {
     Optional<? extends ControlSession> current(ControlSession session) {
         return switch (session) {
             case ControlSession.Mcp mcp -> Optional.ofNullable(mcps.get(mcp.id)).filter(kept -> kept == mcp);
-            case ControlSession.Worker worker ->
-                Optional.ofNullable(workers.get(worker.id)).filter(kept -> kept == worker);
+            case ControlSession.Worker worker -> current(worker);
         };
+    }
+
+    Optional<ControlSession.Worker> current(ControlSession.Worker session) {
+        return Optional.ofNullable(workers.get(session.id)).filter(kept -> kept == session);
+    }
+
+    /** Whether the worker has a control connection. */
+    boolean connected(String workerId) {
+        ControlSession.Worker worker = workers.get(workerId);
+        return worker != null && worker.socket.isPresent();
     }
 
     /** The socket is the session's from now on; one that it had before is dropped. */

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.identity.Generation;
 import org.nemorelay.identity.GenerationChange;
 import org.nemorelay.identity.GenerationFile;
@@ -49,6 +50,11 @@ final class StateWriter implements AutoCloseable {
     /** Makes the generation the user's; completes with the one it replaces. */
     CompletableFuture<Optional<Generation>> publish(Generation generation) {
         return write(GenerationChange.publish(generation));
+    }
+
+    /** Makes the generation one that drains if it is still the user's. */
+    CompletableFuture<Boolean> drain(DrainingWorker worker) {
+        return write(GenerationChange.drain(worker));
     }
 
     /** Removes the generation if it is still the user's. */

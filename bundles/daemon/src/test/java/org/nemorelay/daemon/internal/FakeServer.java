@@ -15,6 +15,7 @@ import org.nemorelay.protocol.control.ControlPaths;
 /** A provider or a worker's data plane: answers with its name and remembers what it saw. */
 final class FakeServer implements AutoCloseable {
     private final HttpServer server;
+    private final InetSocketAddress address;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     final List<String> seen = new CopyOnWriteArrayList<>();
     final List<HttpExchange> exchanges = new CopyOnWriteArrayList<>();
@@ -36,6 +37,7 @@ final class FakeServer implements AutoCloseable {
 
     FakeServer(String name) throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
+        address = server.getAddress();
         server.setExecutor(threads);
         answer = exchange -> text(exchange, 200, name);
         server.createContext("/", exchange -> {
@@ -67,7 +69,11 @@ final class FakeServer implements AutoCloseable {
     }
 
     String url() {
-        return "http://127.0.0.1:" + server.getAddress().getPort();
+        return "http://127.0.0.1:" + port();
+    }
+
+    int port() {
+        return address.getPort();
     }
 
     @Override

@@ -2,7 +2,6 @@ package org.nemorelay.daemon.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -25,8 +24,6 @@ import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.PrivateFiles;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
-import org.nemorelay.protocol.FailureKind;
-import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.SessionPayload;
 
 /** A disk that is slow, locked or full keeps neither a stream nor a health check waiting. */
@@ -272,24 +269,6 @@ class SlowDiskTest {
 
     private List<Generation> saved() {
         return StateFolder.of(daemon.environment).generations().snapshot();
-    }
-
-    /** A drain outlives the daemon that decided it: its worker, which never heard of it, is not taken back. */
-    @Test
-    void aDrainingWorkerDoesNotReturnToAnotherDaemon() throws Exception {
-        TestDaemon.Mcp mcp = ann.mcp();
-        TestDaemon.Worker worker = launch(ann, mcp).ready();
-        worker.close();
-        mcp.release();
-        TestDaemon.await(
-                "the drain has begun",
-                () -> daemon.events.stream().anyMatch(event -> event.startsWith("worker_drain_started")));
-        TestDaemon.await("the generation is void", () -> saved().isEmpty());
-        daemon.restart();
-        TestDaemon.Mcp next = ann.mcp();
-        RelayException refused = assertThrows(RelayException.class, worker::recover);
-        assertEquals(FailureKind.UNAUTHORIZED, refused.kind(), refused::toString);
-        next.await(Directive.LaunchWorker.class);
     }
 
     private void failure(String reason) throws Exception {

@@ -177,13 +177,14 @@ public final class WorkerRole {
                 new Worker.Surroundings() {
                     @Override
                     public HttpListener listen() {
-                        return tls.map(identity -> engine.listenSecurely(
+                        HttpListener listener = tls.map(identity -> engine.listenSecurely(
                                         worker.bind(),
                                         worker.port(),
                                         identity.listener(),
                                         server -> new PluginUse(plugins, live)))
                                 .orElseGet(() -> engine.listen(
                                         worker.bind(), worker.port(), server -> new PluginUse(plugins, live)));
+                        return new HeldPort(listener, worker.bind());
                     }
 
                     @Override
