@@ -80,11 +80,20 @@ final class Routing implements Runnable {
     private volatile ControlSession session;
     private volatile boolean stopping;
 
-    // Guarded by `this`: whoever takes it settles it.
+    // Guarded by `this`: a launch stays until it is settled, and the end of the session waits for whoever does that.
     private Launch launch;
+    private boolean settling;
 
     /** A worker that is starting. */
     private record Launch(String activationId, Process process) {}
+
+    /** What the daemon says of a launch that is left. */
+    private enum Fate {
+        PUBLISHED,
+        UNWANTED,
+        /** No answer. */
+        UNKNOWN
+    }
 
     /** Something a connection said; no directive means that it ended. */
     private record Event(Listener source, Optional<Directive> directive) {}
@@ -127,6 +136,7 @@ final class Routing implements Runnable {
             if (stopping) {
                 return;
             }
+            abandon();
             if (e.kind() == FailureKind.CREDENTIAL_REJECTED) {
                 passThrough(phase);
             } else {
@@ -135,30 +145,60 @@ final class Routing implements Runnable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
+            abandon();
             host.fail(new RelayException(FailureKind.INTERNAL, "the route cannot be kept: " + Reasons.defect(e), e));
         }
     }
 
-    /** Gives the route back before the process ends; takes about a second at most. */
+    /**
+     * Gives the route back before the process ends; takes about a second at most. A worker that is still starting stays only if
+     * the daemon says that it serves: there will be nobody else to end one that hangs.
+     */
     void release() {
         stopping = true;
         ControlSession current = session;
-        if (current == null || !current.connected()) {
-            return;
-        }
-        Launch pending = takeLaunch();
-        boolean unwanted = pending != null && unwanted(current, pending, CANCEL_ON_EXIT_MS);
+        boolean connected = current != null && current.connected();
+        Optional<Launch> pending = unsettled(CANCEL_ON_EXIT_MS);
+        boolean unwanted = pending.isPresent()
+                && !(connected
+                        && current.daemon().offers(Capabilities.ACTIVATION_CANCEL)
+                        && fate(current, pending.get(), CANCEL_ON_EXIT_MS) == Fate.PUBLISHED);
         if (unwanted) {
-            pending.process.destroy();
+            pending.get().process.destroy();
         }
+        if (connected) {
+            try {
+                current.request(new SessionPayload.Release(), RELEASE_ON_EXIT_MS);
+            } catch (RelayException e) {
+                // the daemon notices by itself that this session is gone
+            }
+            current.close();
+        }
+        if (unwanted) {
+            end(pending.get().process, END_ON_EXIT_MS);
+        }
+    }
+
+    /** The launch that nobody else has settled by then. */
+    private synchronized Optional<Launch> unsettled(long patienceMs) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
         try {
-            current.request(new SessionPayload.Release(), RELEASE_ON_EXIT_MS);
-        } catch (RelayException e) {
-            // the daemon notices by itself that this session is gone
+            for (long left = patienceMs; settling && launch != null && left > 0; ) {
+                wait(left);
+                left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        current.close();
-        if (unwanted) {
-            end(pending.process, END_ON_EXIT_MS);
+        return Optional.ofNullable(launch);
+    }
+
+    /** Ends a starting worker whose route cannot be kept. */
+    private void abandon() {
+        Optional<Launch> pending = unsettled(0);
+        if (pending.isPresent()) {
+            end(pending.get().process, END_ON_EXIT_MS);
+            settled();
         }
     }
 
@@ -259,7 +299,9 @@ final class Routing implements Runnable {
         if (grant.activationId().equals(lastActivation)) {
             return Optional.empty(); // told twice: in the reply and as an event
         }
-        leaveLaunch();
+        if (!leaveLaunch()) {
+            return Optional.empty(); // told again by the next connection
+        }
         lastActivation = grant.activationId();
         try {
             // As one: a session that ends meanwhile would leave the process to nobody.
@@ -312,30 +354,47 @@ final class Routing implements Runnable {
         return reconnect();
     }
 
-    private void leaveLaunch() {
-        Launch left = takeLaunch();
-        if (left != null && unwanted(session, left, ControlSession.REQUEST_TIMEOUT_MS)) {
+    /** Settles the launch, if there is one; false when the daemon did not say how, so that it has to be asked again. */
+    private boolean leaveLaunch() {
+        Launch left;
+        synchronized (this) {
+            if (launch == null) {
+                return true;
+            }
+            left = launch;
+            settling = true;
+        }
+        Fate fate = session.daemon().offers(Capabilities.ACTIVATION_CANCEL)
+                ? fate(session, left, ControlSession.REQUEST_TIMEOUT_MS)
+                : Fate.PUBLISHED; // nobody can tell: it is left alone
+        if (fate == Fate.UNWANTED) {
             end(left.process, END_MS);
         }
-    }
-
-    private synchronized Launch takeLaunch() {
-        Launch taken = launch;
-        launch = null;
-        return taken;
-    }
-
-    /** Whether a launch that is left has to be ended: not a published worker, and not one of which nobody can tell. */
-    private static boolean unwanted(ControlSession current, Launch left, long timeoutMs) {
-        if (!current.daemon().offers(Capabilities.ACTIVATION_CANCEL)) {
-            return false;
+        synchronized (this) {
+            settling = false;
+            if (fate != Fate.UNKNOWN) {
+                launch = null;
+            }
+            notifyAll();
         }
+        return fate != Fate.UNKNOWN;
+    }
+
+    private synchronized void settled() {
+        launch = null;
+    }
+
+    private static Fate fate(ControlSession current, Launch left, long timeoutMs) {
         SessionPayload cancel = new SessionPayload.CancelActivation(left.activationId);
         try {
-            return !(current.request(cancel, timeoutMs) instanceof ReplyBody.ActivationCancelled cancelled
-                    && cancelled.outcome() == CancelOutcome.PUBLISHED);
+            return current.request(cancel, timeoutMs) instanceof ReplyBody.ActivationCancelled cancelled
+                            && cancelled.outcome() == CancelOutcome.PUBLISHED
+                    ? Fate.PUBLISHED
+                    : Fate.UNWANTED;
         } catch (RelayException e) {
-            return e.kind() != FailureKind.TIMEOUT && e.kind() != FailureKind.UNAVAILABLE;
+            return e.kind() == FailureKind.TIMEOUT || e.kind() == FailureKind.UNAVAILABLE
+                    ? Fate.UNKNOWN
+                    : Fate.UNWANTED;
         }
     }
 

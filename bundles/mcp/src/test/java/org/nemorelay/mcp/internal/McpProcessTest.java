@@ -247,6 +247,69 @@ class McpProcessTest {
         }
     }
 
+    /** A daemon that is gone, or says nothing: nobody else would end a start that hangs. */
+    @Test
+    void aHangingStartIsKilledWhereTheDaemonSaysNothing() throws Exception {
+        Harness.worker(home(), "trap '' TERM\nexec sleep 60");
+        daemon.directive = launch("a1");
+        for (boolean gone : new boolean[] {true, false}) {
+            try (Harness harness = harness()) {
+                long started = harness.startedWorkers();
+                await("a worker", () -> harness.startedWorkers() == started + 1 && daemon.liveConnections() == 1);
+                if (gone) {
+                    daemon.refusal = Optional.of(
+                            new ServerEvent.Reply("", 503, new ReplyBody.Failure("not now", Optional.empty())));
+                    daemon.drop();
+                } else {
+                    daemon.silent = true;
+                }
+                long before = System.nanoTime();
+                harness.signal();
+                assertEquals(0, harness.exit());
+                await("no worker", () -> harness.aliveWorkers() == 0);
+                assertTrue(System.nanoTime() - before < 2_000_000_000L);
+            } finally {
+                daemon.refusal = Optional.empty();
+                daemon.silent = false;
+            }
+        }
+    }
+
+    /** Such as a daemon that is not trusted any more: the process ends, and its worker with it. */
+    @Test
+    void aHangingStartIsKilledWhereTheRouteCannotBeKept() throws Exception {
+        Harness.worker(home(), "trap '' TERM\nexec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1 && daemon.acknowledgements() == 1);
+            daemon.refusal =
+                    Optional.of(new ServerEvent.Reply("", 400, new ReplyBody.Failure("never", Optional.empty())));
+            daemon.drop();
+            assertEquals(1, harness.exit());
+            await("no worker", () -> harness.aliveWorkers() == 0);
+        }
+    }
+
+    /** It is asked again when the connection is back: it may serve by now, or be in the way. */
+    @Test
+    void aLaunchOfWhichNobodyCouldTellIsAskedAboutAgain() throws Exception {
+        Harness.worker(home(), "trap '' TERM\nexec sleep 60");
+        daemon.directive = launch("a1");
+        try (Harness harness = harness()) {
+            await("a worker", () -> harness.startedWorkers() == 1 && daemon.acknowledgements() == 1);
+            daemon.directive = new Directive.UsePassThrough();
+            daemon.silent = true;
+            daemon.push(new Directive.UsePassThrough());
+            await("the directive", () -> daemon.acknowledgements() == 2);
+            daemon.drop();
+            daemon.silent = false;
+            await(
+                    "the cancellation",
+                    () -> daemon.payloads(SessionPayload.CancelActivation.class).size() == 1);
+            await("no worker", () -> harness.aliveWorkers() == 0);
+        }
+    }
+
     @Test
     void anEndDuringALaunchCancelsIt() throws Exception {
         Harness.worker(home(), "exec sleep 60");

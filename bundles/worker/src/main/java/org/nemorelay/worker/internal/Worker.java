@@ -31,6 +31,9 @@ final class Worker implements Runnable {
     /** The daemon probes and has its state on disk before it answers, and a start has no deadline: a slow disk is no failure. */
     private static final long READY_MS = 30_000;
 
+    /** How long after its launch is forgotten a worker may hear that it is to stop. */
+    private static final long CANCELLED_MS = 700;
+
     /** How long observers may take to finish their records. */
     private static final long OBSERVERS_MS = 5_000;
 
@@ -47,6 +50,9 @@ final class Worker implements Runnable {
 
         /** Lets observers finish. */
         void closeObservation(long millis) throws InterruptedException;
+
+        /** Whether the process that started this one has ended. */
+        boolean starterGone();
     }
 
     /** Why the worker ends, as the log says it. */
@@ -130,7 +136,7 @@ final class Worker implements Runnable {
         } catch (RelayException e) {
             // It has not served: the daemon may forget this start at once.
             link.ifPresent(Daemon.Link::close);
-            if (endingAsked()) {
+            if (wanted(e)) {
                 stopped(Ending.SIGNAL.word, Optional.empty());
                 process.exit(0);
             } else {
@@ -147,6 +153,30 @@ final class Worker implements Runnable {
         } finally {
             living = Optional.empty();
         }
+    }
+
+    /**
+     * Whether a start that the daemon forgot was cancelled: the session ended, which is no failure. Its MCP client tells the
+     * daemon first and this process a moment later, or just ends.
+     */
+    private boolean wanted(RelayException failure) {
+        boolean forgotten = failure.kind() == FailureKind.UNAVAILABLE || failure.kind() == FailureKind.UNAUTHORIZED;
+        long deadline = inFuture(forgotten ? CANCELLED_MS : 0);
+        while (!endingAsked()) {
+            if (forgotten && surroundings.starterGone()) {
+                return true;
+            }
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            try {
+                Thread.sleep(Math.min(20, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+            } catch (InterruptedException e) {
+                return true; // by stop()
+            }
+        }
+        return true;
     }
 
     /** What ends the process when its worker cannot go on: without it, nothing in it would come to an end. */

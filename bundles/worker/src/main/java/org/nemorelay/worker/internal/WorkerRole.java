@@ -44,6 +44,9 @@ import org.osgi.service.component.annotations.Reference;
         configurationPid = {WorkerConfiguration.PID, UpstreamConfiguration.PID, GatewayConfiguration.PID},
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class WorkerRole {
+    /** Set by the start script: the process it was called by. */
+    private static final String STARTER = "nemorelay.starter";
+
     private static final long NO_LIFE_MS = 1_000;
     private static final long LONGEST_DRAIN_MS = 120_000;
 
@@ -203,10 +206,25 @@ public final class WorkerRole {
                     public void closeObservation(long millis) throws InterruptedException {
                         observation.close(millis);
                     }
+
+                    @Override
+                    public boolean starterGone() {
+                        return WorkerRole.starterGone();
+                    }
                 },
                 log,
                 process,
                 scale.ms(LONGEST_DRAIN_MS));
+    }
+
+    /** Whoever started this process is its parent as long as it lives. */
+    private static boolean starterGone() {
+        long starter = Long.getLong(STARTER, 0);
+        return starter != 0
+                && ProcessHandle.current()
+                        .parent()
+                        .filter(parent -> parent.pid() == starter)
+                        .isEmpty();
     }
 
     private Upstreams.Settings settings() {

@@ -46,6 +46,7 @@ final class WorkerLifeTest {
             new FakeProcess(),
             2_000);
     private volatile boolean gone;
+    private volatile boolean orphan;
     private final Thread thread = new Thread(worker, "worker under test");
 
     @BeforeEach
@@ -237,6 +238,29 @@ final class WorkerLifeTest {
         assertTrue(acts.stream().anyMatch(act -> act.startsWith("fail the control connection")), "" + acts);
     }
 
+    /** The session ended: its MCP client cancels the launch at the daemon, and then asks this process to stop. */
+    @Test
+    void aLossBeforeReadyIsNoFailureWhereTheLaunchWasCancelled() throws Exception {
+        Awaiting.await("registered", () -> !daemon.listeners.isEmpty());
+        daemon.listeners.getFirst().disconnected();
+        Awaiting.await("closed", () -> acts.contains("link 1 closed"));
+        worker.stop();
+        ended();
+        assertTrue(acts.contains("exit 0"), "" + acts);
+        assertEquals(List.of("worker_stopped worker_id=w reason=signal outcome=success"), log.lines);
+    }
+
+    /** The same where the MCP client was killed. */
+    @Test
+    void aLossBeforeReadyIsNoFailureWhereNobodyIsLeftToHearOfIt() throws Exception {
+        Awaiting.await("registered", () -> !daemon.listeners.isEmpty());
+        orphan = true;
+        daemon.listeners.getFirst().disconnected();
+        ended();
+        assertTrue(acts.contains("exit 0"), "" + acts);
+        assertEquals(List.of("worker_stopped worker_id=w reason=signal outcome=success"), log.lines);
+    }
+
     @Test
     void aDrainBeforeReadyEndsWell() throws Exception {
         Awaiting.await("registered", () -> !daemon.listeners.isEmpty());
@@ -393,6 +417,11 @@ final class WorkerLifeTest {
         @Override
         public void closeObservation(long millis) {
             acts.add("observation closed");
+        }
+
+        @Override
+        public boolean starterGone() {
+            return orphan;
         }
     }
 
