@@ -110,6 +110,13 @@ final class Generation {
         return List.copyOf(kinds);
     }
 
+    /** What people call it: its kinds, or the bundle where it has none. */
+    String names() {
+        return kinds.isEmpty()
+                ? bundle.getSymbolicName()
+                : String.join(", ", kinds.stream().map(Kind::name).toList());
+    }
+
     Optional<Kind> kind(String name) {
         return kinds.stream().filter(kind -> kind.name().equals(name)).findFirst();
     }

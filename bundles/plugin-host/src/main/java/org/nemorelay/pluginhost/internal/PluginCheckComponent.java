@@ -19,7 +19,7 @@ import org.osgi.service.component.runtime.ServiceComponentRuntime;
 @Component(service = PluginCheck.class)
 public final class PluginCheckComponent implements PluginCheck {
     private final PluginPlan plan;
-    private final Deployment deployment;
+    private final Inspection inspection;
 
     @Activate
     public PluginCheckComponent(
@@ -29,7 +29,7 @@ public final class PluginCheckComponent implements PluginCheck {
             @Reference ServiceComponentRuntime runtime,
             @Reference ConfigurationAdmin configurations) {
         this.plan = plan;
-        this.deployment = new Deployment(
+        Deployment deployment = new Deployment(
                 context,
                 new BundleFolders(
                         options.home(),
@@ -45,16 +45,17 @@ public final class PluginCheckComponent implements PluginCheck {
                 Deployment.Limits.DEFAULT,
                 new Silence());
         deployment.plan(plan);
+        this.inspection = new Inspection(deployment);
     }
 
     @Override
     public List<Finding> check() {
-        return deployment.check();
+        return inspection.all(plan);
     }
 
     @Override
     public List<Finding> check(Path jar) {
-        return deployment.check(jar);
+        return inspection.jar(jar);
     }
 
     @Override

@@ -1,0 +1,394 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.nemorelay.config.PluginPlan;
+import org.nemorelay.pluginhost.internal.Starts.Planned;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.Bundle;
+
+/** From what runs to what a plan wants of the files as they are. Of the deployment's thread. */
+final class Change {
+    private static final long LOOK_AGAIN_MILLIS = 25;
+
+    /** How long a worker's start waits for plugins that it can do without. */
+    private static final long OPTIONAL_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private final Deployment deployment;
+    private final PluginFiles files;
+    private final Starts starts;
+    private final PluginPlan wanted;
+    final List<Trouble> troubles = new ArrayList<>();
+
+    /** What runs when the change is made, by file. */
+    private final Map<Path, Generation> next = new LinkedHashMap<>();
+
+    private final List<Planned> staged = new ArrayList<>();
+    private final List<Planned> undecided = new ArrayList<>();
+
+    /** Why a component does not run as the plan wants it. */
+    record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
+
+    Change(Deployment deployment, PluginPlan wanted) {
+        this.deployment = deployment;
+        this.files = deployment.files;
+        this.starts = deployment.starts;
+        this.wanted = wanted;
+    }
+
+    /** Whether the plan in force says something else of this component. */
+    boolean asks(PluginPlan.Component component) {
+        Optional<PluginPlan.Component> before = deployment.inForce.components().stream()
+                .filter(other -> other.kind().equals(component.kind()))
+                .findFirst();
+        return before.isEmpty()
+                || !before.get().required().equals(component.required())
+                || !before.get().sha256().equals(component.sha256())
+                || !Generation.text(deployment.inForce.configuration(component.kind()))
+                        .equals(Generation.text(wanted.configuration(component.kind())));
+    }
+
+    /** Starts what does not run yet. */
+    void stage() {
+        Map<Path, Map<String, Map<String, Object>>> byFile = new LinkedHashMap<>();
+        for (PluginPlan.Component component : wanted.components()) {
+            provider(component)
+                    .ifPresent(file -> byFile.computeIfAbsent(file, absent -> new LinkedHashMap<>())
+                            .put(component.kind(), wanted.configuration(component.kind())));
+        }
+        Set<Bundle> replaced = new HashSet<>();
+        Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
+        byFile.forEach((file, configurations) -> {
+            Generation now = deployment.running.get(file);
+            if (now != null && now.runs(files.generation(file).sha256(), configurations)) {
+                next.putIfAbsent(file, now);
+            } else if (!next.containsKey(file) && !waitedFor(file, configurations)) {
+                starting.put(file, configurations);
+                Optional.ofNullable(now).map(Generation::bundle).ifPresent(replaced::add);
+            }
+        });
+        deployment.running.forEach((file, generation) -> {
+            if (!next.containsKey(file)) {
+                replaced.add(generation.bundle());
+            }
+        });
+        libraries(replaced);
+        // What uses classes of a bundle that goes has to begin anew with it.
+        for (boolean more = true; more; ) {
+            more = false;
+            for (Map.Entry<Path, Generation> entry : Map.copyOf(next).entrySet()) {
+                Generation generation = entry.getValue();
+                if (byFile.containsKey(entry.getKey()) && generation.dependsOn(replaced)) {
+                    next.remove(entry.getKey());
+                    starting.put(entry.getKey(), byFile.get(entry.getKey()));
+                    replaced.add(generation.bundle());
+                    more = true;
+                }
+            }
+        }
+        deployment.obsolete = Set.copyOf(replaced);
+        starting.forEach(this::start);
+    }
+
+    /** Whether it is being started already, or was abandoned as it is: another try would only cost its time again. */
+    private boolean waitedFor(Path file, Map<String, Map<String, Object>> configurations) {
+        String sha256 = files.generation(file).sha256();
+        if (deployment.late.stream()
+                .anyMatch(one ->
+                        one.generation().file().equals(file) && one.generation().runs(sha256, configurations))) {
+            return true;
+        }
+        boolean same = deployment.abandoned.stream()
+                .anyMatch(one -> one.file().equals(file) && one.runs(sha256, configurations));
+        if (same) {
+            for (PluginPlan.Component component : wanted.components()) {
+                if (configurations.containsKey(component.kind())) {
+                    fails(
+                            component,
+                            files.generation(file),
+                            deployment.troubles.getOrDefault(
+                                    component.kind(),
+                                    component.position() + ": plugin \"" + component.kind() + "\" (" + file
+                                            + ") did not become active and is abandoned; correct the plugin or"
+                                            + " remove the component"),
+                            FailureKind.PLUGIN);
+                }
+            }
+        }
+        return same;
+    }
+
+    /** Bundles without a kind of their own, of which newer copies are there. */
+    private void libraries(Set<Bundle> replaced) {
+        Set<Bundle> newest = new HashSet<>();
+        files.generations().forEach(one -> newest.add(one.bundle()));
+        deployment.running.values().forEach(generation -> newest.add(generation.bundle()));
+        for (Bundle bundle : deployment.context.getBundles()) {
+            if (Generation.isPlugin(bundle) && !newest.contains(bundle)) {
+                replaced.add(bundle);
+            }
+        }
+    }
+
+    /** The file that is to provide a component; empty where none can, or where what runs has to go on. */
+    Optional<Path> provider(PluginPlan.Component component) {
+        String kind = component.kind();
+        Optional<Generation> serving = deployment.running.values().stream()
+                .filter(generation -> generation.wanted().containsKey(kind))
+                .findFirst();
+        List<Generation> fitting = files.generations().stream()
+                .filter(generation -> generation.kind(kind).isPresent())
+                .toList();
+        if (fitting.size() == 1) {
+            Generation generation = fitting.getFirst();
+            Optional<String> pin = component.sha256().filter(pinned -> !pinned.equals(generation.sha256()));
+            if (pin.isEmpty()) {
+                return Optional.of(generation.file());
+            }
+            trouble(
+                    component,
+                    FailureKind.PLUGIN,
+                    component.position() + ": plugin \"" + kind + "\": " + generation.file() + " has the SHA-256 "
+                            + generation.sha256() + ", not the one that is pinned: put the pinned file there or"
+                            + " change sha256",
+                    Starts.required(component, Optional.of(generation)));
+        } else if (fitting.size() > 1) {
+            trouble(
+                    component,
+                    FailureKind.PLUGIN,
+                    component.position() + ": the plugin kind \"" + kind + "\" is provided by "
+                            + String.join(
+                                    " and ",
+                                    fitting.stream()
+                                            .map(generation -> generation.file().toString())
+                                            .toList())
+                            + ", remove one of them",
+                    Starts.required(component, Optional.of(fitting.getFirst())));
+        } else {
+            missing(component, serving);
+            boolean refused = serving.isPresent()
+                    && Optional.ofNullable(files.seen().get(serving.get().file()))
+                            .filter(one -> !one.refusal().isEmpty())
+                            .isPresent();
+            if (!refused && serving.isPresent() && !Starts.required(component, serving)) {
+                // Taken away, and nothing that must be there.
+                return Optional.empty();
+            }
+        }
+        serving.ifPresent(generation -> next.put(generation.file(), generation));
+        return Optional.empty();
+    }
+
+    private void missing(PluginPlan.Component component, Optional<Generation> serving) {
+        String none = "no bundle in " + files.places() + " provides the plugin kind \"" + component.kind() + "\"";
+        Optional<PluginFiles.Seen> there =
+                serving.map(generation -> files.seen().get(generation.file()));
+        String line = component.position() + ": "
+                + there.filter(one -> !one.refusal().isEmpty())
+                        .map(one -> "plugin \"" + component.kind() + "\": plugin file "
+                                + serving.get().file() + " " + one.refusal())
+                        .orElse(none + ", put one there or remove the component");
+        trouble(component, FailureKind.CONFIGURATION, line, Starts.required(component, serving));
+    }
+
+    private void start(Path file, Map<String, Map<String, Object>> configurations) {
+        List<PluginPlan.Component> planned = wanted.components().stream()
+                .filter(component -> configurations.containsKey(component.kind()))
+                .toList();
+        try {
+            Generation generation = unused(file);
+            next.put(file, generation);
+            Optional<String> unresolved = generation.unresolved();
+            if (unresolved.isPresent()) {
+                planned.forEach(component -> fails(
+                        component,
+                        generation,
+                        file + ": plugin \"" + component.kind() + "\" " + unresolved.get(),
+                        FailureKind.PLUGIN));
+                return;
+            }
+            generation.start(deployment.admin, configurations, deployment::wake);
+            long now = System.nanoTime();
+            for (PluginPlan.Component component : planned) {
+                Planned one = new Planned(component, generation, now);
+                staged.add(one);
+                undecided.add(one);
+            }
+        } catch (PluginFiles.Unusable | IOException e) {
+            planned.forEach(component -> trouble(
+                    component,
+                    FailureKind.PLUGIN,
+                    "plugin file " + file + " " + e.getMessage(),
+                    Starts.required(component, Optional.of(files.generation(file)))));
+            revert(file);
+        }
+    }
+
+    /** An installed copy that was not started yet. */
+    private Generation unused(Path file) throws PluginFiles.Unusable {
+        Generation known = files.generation(file);
+        if (known.unused()) {
+            return known;
+        }
+        Generation another = files.install(file);
+        if (!another.sha256().equals(known.sha256())) {
+            deployment.departures.remove(another);
+            throw new PluginFiles.Unusable("changed while it was read, it is read again");
+        }
+        return another;
+    }
+
+    /** The start of a worker: as long as it takes for what is required, not long for the rest. */
+    void awaitStart() throws InterruptedException {
+        long begun = System.nanoTime();
+        long named = begun;
+        while (true) {
+            undecided.removeIf(this::decided);
+            boolean failed = troubles.stream().anyMatch(Trouble::required);
+            if (failed || undecided.isEmpty()) {
+                break;
+            }
+            long now = System.nanoTime();
+            if (now - begun >= OPTIONAL_NANOS
+                    && undecided.stream()
+                            .noneMatch(one -> Starts.required(one.component(), Optional.of(one.generation())))) {
+                break;
+            }
+            if (now - named >= TimeUnit.MILLISECONDS.toNanos(deployment.limits.slowMillis())) {
+                named = now;
+                undecided.forEach(one -> starts.nameSlow(one, TimeUnit.NANOSECONDS.toSeconds(now - begun)));
+            }
+            deployment.await(LOOK_AGAIN_MILLIS);
+        }
+        for (Planned one : undecided) {
+            next.remove(one.generation().file());
+            deployment.late.add(one);
+        }
+    }
+
+    /** A change while requests run: it succeeds soon or not at all. */
+    void awaitChange() throws InterruptedException {
+        long begun = System.nanoTime();
+        while (!undecided.isEmpty()
+                && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(deployment.limits.changeMillis())) {
+            undecided.removeIf(this::decided);
+            if (!undecided.isEmpty()) {
+                deployment.await(LOOK_AGAIN_MILLIS);
+            }
+        }
+        undecided.forEach(one -> deployment.abandoned.add(one.generation()));
+        List.copyOf(undecided)
+                .forEach(one -> fails(one.component(), one.generation(), starts.slow(one), FailureKind.PLUGIN));
+        undecided.clear();
+    }
+
+    private boolean decided(Planned one) {
+        Optional<Optional<String>> failure = starts.outcome(one, wanted);
+        failure.ifPresent(line ->
+                line.ifPresent(text -> fails(one.component(), one.generation(), text, FailureKind.CONFIGURATION)));
+        return failure.isPresent();
+    }
+
+    private void fails(PluginPlan.Component component, Generation generation, String line, FailureKind kind) {
+        trouble(component, kind, line, Starts.required(component, Optional.of(generation)));
+        revert(generation.file());
+    }
+
+    /** What ran before goes on. */
+    private void revert(Path file) {
+        next.remove(file);
+        Optional.ofNullable(deployment.running.get(file)).ifPresent(before -> next.put(file, before));
+    }
+
+    private void trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {
+        troubles.add(new Trouble(component, kind, line, required));
+    }
+
+    /** All of it at once takes the place of all that was. */
+    void commit() {
+        deployment.inForce = wanted;
+        Map<String, String> lines = new HashMap<>();
+        for (Trouble trouble : troubles) {
+            Optional<Generation> before = next.values().stream()
+                    .filter(generation ->
+                            generation.wanted().containsKey(trouble.component().kind()))
+                    .findFirst();
+            String line = trouble.line()
+                    + before.map(generation ->
+                                    "; version " + generation.version() + " goes on with the configuration that it has")
+                            .orElse("");
+            String earlier = lines.putIfAbsent(trouble.component().kind(), line);
+            if (earlier == null
+                    && !line.equals(deployment.troubles.get(trouble.component().kind()))) {
+                deployment.log.log(
+                        EventLog.Level.ERROR,
+                        PluginHostComponent.TARGET,
+                        before.isPresent() ? "plugin_update_failed" : "plugin_quarantined",
+                        line,
+                        "plugin",
+                        trouble.component().kind());
+            }
+        }
+        deployment.troubles = Map.copyOf(lines);
+        List<Generation> before = List.copyOf(deployment.running.values());
+        tell(before);
+        deployment.running.clear();
+        deployment.running.putAll(next);
+        Set<Generation> gone = new LinkedHashSet<>(before);
+        staged.forEach(one -> gone.add(one.generation()));
+        gone.removeAll(next.values());
+        deployment.late.forEach(one -> gone.remove(one.generation()));
+        deployment.retire(gone);
+    }
+
+    /** Nothing of it was seen by any request. */
+    void drop() {
+        Set<Generation> gone = new LinkedHashSet<>();
+        staged.forEach(one -> gone.add(one.generation()));
+        gone.removeAll(deployment.running.values());
+        gone.forEach(deployment.departures::remove);
+    }
+
+    private void tell(List<Generation> before) {
+        next.forEach((file, generation) -> {
+            if (!before.contains(generation)) {
+                Optional<Generation> old =
+                        before.stream().filter(one -> one.file().equals(file)).findFirst();
+                deployment.log.log(
+                        EventLog.Level.INFO,
+                        PluginHostComponent.TARGET,
+                        old.isPresent() ? "plugin_updated" : "plugin_started",
+                        "plugin " + generation.names() + " " + generation.version() + " of " + file + " is active"
+                                + old.map(one -> ", it replaces version " + one.version())
+                                        .orElse(""),
+                        "plugin",
+                        generation.names());
+            }
+        });
+        before.stream()
+                .filter(one -> !next.containsKey(one.file()))
+                .forEach(one -> deployment.log.log(
+                        EventLog.Level.INFO,
+                        PluginHostComponent.TARGET,
+                        "plugin_removed",
+                        "plugin " + one.names() + " " + one.version() + " of " + one.file() + " takes no more requests",
+                        "plugin",
+                        one.names()));
+    }
+
+    /** While a worker starts, its status names what it waits for. */
+    void describeStarting() {
+        deployment.describe(undecided.stream().map(Planned::generation).toList());
+    }
+}

@@ -1,0 +1,155 @@
+package org.nemorelay.pluginhost.internal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.nemorelay.config.BundleFolders;
+import org.nemorelay.config.BundleFolders.Entry;
+import org.nemorelay.config.BundleFolders.Stat;
+import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleException;
+
+/** The plugin folders, and private copies of the jars in them that may be run. Of one thread. */
+final class PluginFiles {
+    private final BundleContext context;
+    private final BundleFolders folders;
+    private final Departures departures;
+    private final EventLog log;
+    private final Map<Path, Seen> seen = new LinkedHashMap<>();
+    private List<Entry> applied = List.of();
+    private int copies;
+
+    /** What was found out about a jar. */
+    record Seen(Stat stat, Optional<Generation> generation, String refusal) {}
+
+    PluginFiles(BundleContext context, BundleFolders folders, Departures departures, EventLog log) {
+        this.context = context;
+        this.folders = folders;
+        this.departures = departures;
+        this.log = log;
+    }
+
+    /** What lies in the folders now. */
+    List<Entry> look() {
+        return folders.look();
+    }
+
+    /** What lay in them when that was last {@linkplain #take taken}. */
+    List<Entry> applied() {
+        return applied;
+    }
+
+    /** What was found out about each jar of that. */
+    Map<Path, Seen> seen() {
+        return Collections.unmodifiableMap(seen);
+    }
+
+    /** Those of the jars that may be run. */
+    List<Generation> generations() {
+        return seen.values().stream().flatMap(one -> one.generation().stream()).toList();
+    }
+
+    /** The copy of a jar that may be run. */
+    Generation generation(Path file) {
+        return seen.get(file).generation().orElseThrow();
+    }
+
+    /** The folders, as a part of a sentence. */
+    String places() {
+        return String.join(
+                " or ", folders.folders().stream().map(Path::toString).toList());
+    }
+
+    /**
+     * Installs a copy of each jar that is new or has changed and passes the checks.
+     *
+     * @param used what stays although its file is another now
+     */
+    void take(List<Entry> entries, Set<Generation> used) {
+        Map<Path, Seen> now = new LinkedHashMap<>();
+        for (Entry entry : entries) {
+            Seen before = seen.get(entry.file());
+            switch (entry) {
+                case Entry.Jar(Path file, Stat stat) ->
+                    now.put(file, before != null && stat.equals(before.stat()) ? before : read(file, stat));
+                case Entry.Refused(Path file, String reason) -> {
+                    now.put(file, new Seen(new Stat(0, null, ""), Optional.empty(), reason));
+                    if (before == null || !before.refusal().equals(reason)) {
+                        refuse(file, reason);
+                    }
+                }
+                case Entry.Ignored _ -> {}
+            }
+        }
+        Set<Generation> kept = new HashSet<>(used);
+        now.values().forEach(one -> one.generation().ifPresent(kept::add));
+        for (Seen one : seen.values()) {
+            one.generation().filter(generation -> !kept.contains(generation)).ifPresent(departures::remove);
+        }
+        seen.clear();
+        seen.putAll(now);
+        applied = List.copyOf(entries);
+    }
+
+    private Seen read(Path file, Stat stat) {
+        try {
+            Generation generation = install(file);
+            Optional<String> refusal = generation.refusal();
+            if (refusal.isEmpty()) {
+                return new Seen(stat, Optional.of(generation), "");
+            }
+            departures.remove(generation);
+            refuse(file, refusal.get());
+            return new Seen(stat, Optional.empty(), refusal.get());
+        } catch (Unusable e) {
+            refuse(file, e.getMessage());
+            return new Seen(stat, Optional.empty(), e.getMessage());
+        }
+    }
+
+    /** A jar that is not installed; the message follows the file's name. */
+    static final class Unusable extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Unusable(String message) {
+            super(message);
+        }
+    }
+
+    Generation install(Path file) throws Unusable {
+        Path copy = context.getDataFile(Generation.COPY.substring(1) + ++copies + ".jar")
+                .toPath();
+        try {
+            String sha256 = JarCheck.copy(file, copy);
+            Optional<String> refusal = JarCheck.refusal(copy);
+            if (refusal.isPresent()) {
+                Files.deleteIfExists(copy);
+                throw new Unusable(refusal.get());
+            }
+            return new Generation(context, file, sha256, copy);
+        } catch (IOException e) {
+            throw new Unusable("cannot be read (" + BundleFolders.reason(e) + "), make it readable or remove it");
+        } catch (BundleException e) {
+            throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()) + "; correct its manifest");
+        }
+    }
+
+    /** A file that nobody has asked for by name may be broken; a planned kind that it should provide is then missing. */
+    private void refuse(Path file, String reason) {
+        log.log(
+                EventLog.Level.ERROR,
+                PluginHostComponent.TARGET,
+                "plugin_quarantined",
+                "plugin file " + file + " " + reason,
+                "file",
+                file);
+    }
+}
