@@ -178,14 +178,13 @@ final class LeanProvider implements AutoCloseable {
         }
     }
 
+    /** An answer of so many bytes, which whoever records it can read. */
     private static ByteBuffer sized(int length) {
-        ByteBuffer head =
-                bytes("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: " + length + "\r\n\r\n");
-        ByteBuffer answer = ByteBuffer.allocateDirect(head.remaining() + length).put(head);
-        while (answer.hasRemaining()) {
-            answer.put((byte) 'x');
-        }
-        return answer.flip();
+        String begin = "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"";
+        String end = "\"}],\"stop_reason\":\"end_turn\",\"usage\":{\"output_tokens\":2}}";
+        String text = "x".repeat(length - begin.length() - end.length());
+        return bytes("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: " + length + "\r\n\r\n"
+                + begin + text + end);
     }
 
     private static ByteBuffer bytes(String text) {

@@ -39,10 +39,12 @@ import org.nemorelay.plugin.api.StreamOutput;
 final class PluginBench {
     private static final int INTERCEPTS = 20;
     private static final int ROUNDS = 9;
-    private static final int WARM_UP = 8_000;
+    /** So many that the compiler has come to rest, of the plugins' code too. */
+    private static final int WARM_UP = 40_000;
+
     private static final int REQUESTS = 1_500;
     private static final int EVENTS = 10_000;
-    private static final int WARM_STREAMS = 12;
+    private static final int WARM_STREAMS = 60;
     private static final String BODY =
             "{\"model\":\"mock-model\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"say hi\"}]}";
 
