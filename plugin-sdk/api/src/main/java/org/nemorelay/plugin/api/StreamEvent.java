@@ -102,7 +102,8 @@ public final class StreamEvent {
         String replacement = new String(data.bytes(), StandardCharsets.UTF_8);
         StringBuilder changed = new StringBuilder(text.length() + 64);
         boolean placed = false;
-        int at = 0;
+        int at = begin(text);
+        changed.append(text, 0, at);
         while (at < text.length()) {
             int end = lineEnd(text, at);
             int next = nextLine(text, end);
@@ -156,7 +157,7 @@ public final class StreamEvent {
         String text = new String(raw, StandardCharsets.UTF_8);
         Optional<String> name = Optional.empty();
         StringBuilder data = null;
-        int at = 0;
+        int at = begin(text);
         while (at < text.length()) {
             int end = lineEnd(text, at);
             if (text.startsWith("data:", at)) {
@@ -173,7 +174,7 @@ public final class StreamEvent {
     }
 
     private static Optional<JsonText> jsonOf(String data) {
-        if (!data.startsWith("{")) {
+        if (!data.stripLeading().startsWith("{")) {
             return Optional.empty();
         }
         JsonText text = JsonText.of(data);
@@ -183,6 +184,11 @@ public final class StreamEvent {
         } catch (JsonException e) {
             return Optional.empty();
         }
+    }
+
+    /** A byte order mark may begin a stream, and means nothing. */
+    private static int begin(String text) {
+        return text.startsWith("\ufeff") ? 1 : 0;
     }
 
     private static int lineEnd(String text, int from) {

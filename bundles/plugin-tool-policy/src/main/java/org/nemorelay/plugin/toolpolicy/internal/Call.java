@@ -1,14 +1,15 @@
 package org.nemorelay.plugin.toolpolicy.internal;
 
-import java.nio.file.InvalidPathException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.plugin.api.ModelRequest;
-import org.nemorelay.plugin.api.Part;
 import org.nemorelay.plugin.api.ToolCall;
 
 /**
@@ -16,41 +17,80 @@ import org.nemorelay.plugin.api.ToolCall;
  *
  * @param agent empty where an answer's agent is not known
  * @param names by which rules may mean it, the agent's own first
- * @param commands that it would run
+ * @param commands that it would run, as the shell gets them
  * @param paths that it names, absolute where the working folder is known
+ * @param sure whether name and arguments can be told for sure
+ * @param commandsSure whether these are all commands
+ * @param pathsSure whether these are all paths, and where they lead
  */
-record Call(Optional<ToolCall.Agent> agent, List<String> names, List<String> commands, List<String> paths) {
-    private static final List<String> COMMANDS = List.of("command", "cmd", "script");
-    private static final List<String> PATHS = List.of(
-            "file_path", "path", "notebook_path", "file", "filename", "target_file", "directory", "paths", "files");
-
+record Call(
+        Optional<ToolCall.Agent> agent,
+        List<String> names,
+        List<String> commands,
+        List<String> paths,
+        boolean sure,
+        boolean commandsSure,
+        boolean pathsSure) {
     /** What Codex calls its shell towards the model; its hooks say Bash. */
-    private static final Set<String> CODEX_SHELLS = Set.of("exec_command", "shell", "local_shell", "shell_command");
+    private static final Set<String> CODEX_SHELLS =
+            Set.of("exec_command", "write_stdin", "shell", "local_shell", "shell_command", "container.exec");
+
+    private static final Set<String> SHELLS = Set.of("Bash", "bash", "user_bash");
+    private static final Set<String> COMMANDS = Set.of("command", "cmd", "script", "commands", "chars");
+    private static final Set<String> PATHS =
+            Set.of("file", "files", "filename", "directory", "dir", "folder", "source", "destination");
+    private static final Set<String> INTERPRETERS = Set.of("sh", "bash", "zsh", "dash", "ksh", "ash", "fish");
 
     private static final List<String> PATCH_MARKS =
             List.of("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ");
 
     static Call of(ToolCall call) {
-        return new Call(
+        boolean object = call.input() instanceof Map<?, ?>;
+        return of(
                 Optional.of(call.agent()),
                 List.of(call.tool()),
-                commands(call.input()),
-                paths(call.input(), call.hook().cwd()));
+                call.input(),
+                object,
+                call.hook().cwd());
     }
 
-    /** A call that a model asks for. */
-    static Call of(ModelRequest request, String tool, Object input) {
-        Optional<ToolCall.Agent> agent = agentOf(request);
-        boolean codexShell = agent.equals(Optional.of(ToolCall.Agent.CODEX)) && CODEX_SHELLS.contains(tool);
+    /**
+     * A call that a model asks for.
+     *
+     * @param sure whether that is all of its name and arguments
+     */
+    static Call of(ModelRequest request, List<String> names, Object input, boolean sure) {
+        return of(agentOf(request), names, input, sure, Optional.empty());
+    }
+
+    private static Call of(
+            Optional<ToolCall.Agent> agent, List<String> names, Object input, boolean sure, Optional<String> cwd) {
+        Set<String> all = new LinkedHashSet<>(names);
+        if (names.stream().anyMatch(CODEX_SHELLS::contains)) {
+            all.add("Bash");
+        }
+        Reading reading = new Reading();
+        if (input instanceof String text) {
+            reading.commands.add(text);
+        }
+        reading.walk("", input);
+        boolean shell = all.stream().anyMatch(SHELLS::contains);
+        List<String> paths = new ArrayList<>();
+        boolean led = true;
+        for (String path : reading.paths) {
+            Optional<String> absolute = absolute(path, cwd);
+            paths.add(absolute.orElse(path));
+            led &= absolute.filter(found -> !found.equals("..") && !found.startsWith("../"))
+                    .isPresent();
+        }
         return new Call(
                 agent,
-                codexShell ? List.of(tool, "Bash") : List.of(tool),
-                commands(input),
-                paths(input, Optional.empty()));
-    }
-
-    static Call of(ModelRequest request, Part.ToolUse use) {
-        return of(request, use.name(), use.input());
+                List.copyOf(all),
+                List.copyOf(reading.commands),
+                paths.stream().distinct().toList(),
+                sure,
+                sure && !(shell && reading.commands.isEmpty()),
+                sure && led);
     }
 
     private static Optional<ToolCall.Agent> agentOf(ModelRequest request) {
@@ -64,70 +104,76 @@ record Call(Optional<ToolCall.Agent> agent, List<String> names, List<String> com
         return client.startsWith("pi") ? Optional.of(ToolCall.Agent.PI) : Optional.empty();
     }
 
-    private static List<String> commands(Object input) {
-        List<String> commands = new ArrayList<>();
-        if (input instanceof String text) {
-            commands.add(text);
-        }
-        for (String key : COMMANDS) {
-            switch (input instanceof Map<?, ?> map ? map.get(key) : null) {
-                case String text -> commands.add(text);
-                case List<?> words ->
-                    commands.add(
-                            String.join(" ", words.stream().map(String::valueOf).toList()));
+    /** Commands and paths of arguments, at any depth: by their keys, whatever their case and punctuation. */
+    private static final class Reading {
+        private final List<String> commands = new ArrayList<>();
+        private final List<String> paths = new ArrayList<>();
+
+        void walk(String key, Object value) {
+            switch (value) {
+                case Map<?, ?> map -> map.forEach((name, member) -> walk(word(String.valueOf(name)), member));
+                case List<?> words
+                when key.equals("command") || key.equals("cmd") -> {
+                    commands.add(words(words));
+                    words.forEach(word -> walk("", word));
+                }
+                case List<?> list -> list.forEach(item -> walk(key, item));
+                case String text -> text(key, text);
                 case null, default -> {}
             }
         }
-        return List.copyOf(commands);
-    }
 
-    private static List<String> paths(Object input, Optional<String> cwd) {
-        List<String> paths = new ArrayList<>();
-        if (input instanceof Map<?, ?> map) {
-            for (String key : PATHS) {
-                collect(map.get(key), paths);
+        private void text(String key, String text) {
+            if (COMMANDS.contains(key)) {
+                commands.add(text);
             }
-            for (Object value : map.values()) {
-                patched(value, paths);
+            if (PATHS.contains(key)
+                    || key.endsWith("path")
+                    || key.endsWith("paths")
+                    || key.endsWith("file") && !key.endsWith("profile")
+                    || text.startsWith("file://")) {
+                paths.add(text);
             }
-            if (map.get("edits") instanceof List<?> edits) {
-                edits.forEach(edit -> paths.addAll(paths(edit, Optional.empty())));
+            if (text.contains("*** ")) {
+                // The files of a patch in Codex's form.
+                text.lines()
+                        .forEach(line -> PATCH_MARKS.stream()
+                                .filter(line::startsWith)
+                                .forEach(mark ->
+                                        paths.add(line.substring(mark.length()).strip())));
             }
-        } else {
-            patched(input, paths);
         }
-        return paths.stream().map(path -> absolute(path, cwd)).distinct().toList();
-    }
 
-    private static void collect(Object value, List<String> paths) {
-        switch (value) {
-            case String text -> paths.add(text);
-            case List<?> list -> list.forEach(item -> collect(item, paths));
-            case null, default -> {}
+        private static String word(String key) {
+            return key.replaceAll("[^A-Za-z]", "").toLowerCase(Locale.ROOT);
         }
-    }
 
-    /** The files of a patch in Codex's form. */
-    private static void patched(Object value, List<String> paths) {
-        if (value instanceof String text && text.contains("*** ")) {
-            text.lines()
-                    .forEach(line -> PATCH_MARKS.stream()
-                            .filter(line::startsWith)
-                            .forEach(mark ->
-                                    paths.add(line.substring(mark.length()).strip())));
+        /** A command that no shell takes apart, or what it gives to one that does. */
+        private static String words(List<?> list) {
+            List<String> words = list.stream().map(String::valueOf).toList();
+            if (words.size() == 3
+                    && INTERPRETERS.contains(
+                            words.getFirst().substring(words.getFirst().lastIndexOf('/') + 1))
+                    && words.get(1).matches("-[a-z]*c")) {
+                return words.get(2);
+            }
+            return String.join(" ", words.stream().map(Shell::quoted).toList());
         }
     }
 
-    /** Without {@code ..}, by which a path could step around a pattern. */
-    private static String absolute(String path, Optional<String> cwd) {
+    /** Without {@code ..}, by which a path could step around a pattern; empty for what is no path. */
+    private static Optional<String> absolute(String path, Optional<String> cwd) {
         try {
+            if (path.startsWith("file://")) {
+                return Optional.of(Path.of(URI.create(path)).normalize().toString());
+            }
             String home = path.equals("~") || path.startsWith("~/") ? System.getProperty("user.home") : "";
             Path given = home.isEmpty() ? Path.of(path) : Path.of(home + path.substring(1));
-            return (cwd.isPresent() ? Path.of(cwd.get()).resolve(given) : given)
+            return Optional.of((cwd.isPresent() ? Path.of(cwd.get()).resolve(given) : given)
                     .normalize()
-                    .toString();
-        } catch (InvalidPathException e) {
-            return path;
+                    .toString());
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
         }
     }
 }

@@ -1,9 +1,10 @@
 package org.nemorelay.plugin.toolpolicy.internal;
 
+import java.text.Normalizer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.nemorelay.plugin.api.PluginConfig;
@@ -21,6 +22,8 @@ record Rule(
         List<Pattern> commands,
         List<Pattern> paths,
         Optional<String> reason) {
+
+    private static final Pattern UNSEEN = Pattern.compile("\\p{Cf}");
 
     /** What becomes of a call. */
     enum Action {
@@ -47,12 +50,13 @@ record Rule(
         if (reason.filter(String::isBlank).isPresent()) {
             throw config.failure("reason", "is blank; write why, or remove it");
         }
+        Action action = Action.of(config, "action", config.string("action"));
         return new Rule(
-                Action.of(config, "action", config.string("action")),
+                action,
                 agents(config),
-                globs(config, "tools"),
+                globs(config, "tools", strings(config, "tools"), action),
                 expressions(config),
-                globs(config, "paths"),
+                globs(config, "paths", strings(config, "paths"), action),
                 reason);
     }
 
@@ -63,28 +67,56 @@ record Rule(
 
     boolean matches(Call call) {
         return (agents.isEmpty() || call.agent().filter(agents::contains).isPresent())
-                && (tools.isEmpty()
-                        || any(
-                                tools,
-                                call.names(),
-                                pattern -> name -> pattern.matcher(name).matches()))
-                && (commands.isEmpty()
-                        || any(
-                                commands,
-                                call.commands(),
-                                pattern -> command -> pattern.matcher(command).find()))
-                && (paths.isEmpty()
-                        || any(
-                                paths,
-                                call.paths(),
-                                pattern -> path -> pattern.matcher(path).matches()));
+                && (action == Action.ALLOW ? allows(call) : concerns(call));
     }
 
-    private static boolean any(
-            List<Pattern> patterns,
-            List<String> values,
-            java.util.function.Function<Pattern, Predicate<String>> matches) {
-        return patterns.stream().anyMatch(pattern -> values.stream().anyMatch(matches.apply(pattern)));
+    /** All that the call does is what the rule names. What cannot be read cannot be allowed. */
+    private boolean allows(Call call) {
+        return call.sure()
+                && (tools.isEmpty() || call.names().stream().anyMatch(name -> matched(tools, name)))
+                && (commands.isEmpty()
+                        || call.commandsSure()
+                                && !call.commands().isEmpty()
+                                && call.commands().stream().map(Shell::of).allMatch(this::allows))
+                && (paths.isEmpty()
+                        || call.pathsSure()
+                                && !call.paths().isEmpty()
+                                && call.paths().stream().allMatch(path -> matched(paths, path)));
+    }
+
+    private boolean allows(Shell shell) {
+        return shell.certain() && shell.commands().stream().allMatch(command -> found(commands, command));
+    }
+
+    /** Something that the call does, or may do, is what the rule names, whatever its case. */
+    private boolean concerns(Call call) {
+        return (tools.isEmpty()
+                        || call.names().stream()
+                                .anyMatch(name ->
+                                        matched(tools, name, folded(name).strip())))
+                && (commands.isEmpty()
+                        || !call.commandsSure()
+                        || call.commands().stream()
+                                .flatMap(command -> Shell.meant(command).stream())
+                                .anyMatch(command -> found(commands, command)))
+                && (paths.isEmpty()
+                        || !call.pathsSure()
+                        || call.paths().stream().anyMatch(path -> matched(paths, path, folded(path))));
+    }
+
+    private static boolean matched(List<Pattern> patterns, String... spellings) {
+        return patterns.stream()
+                .anyMatch(pattern -> Arrays.stream(spellings)
+                        .anyMatch(spelling -> pattern.matcher(spelling).matches()));
+    }
+
+    private static boolean found(List<Pattern> patterns, String text) {
+        return patterns.stream().anyMatch(pattern -> pattern.matcher(text).find());
+    }
+
+    /** Without what looks the same and is not. */
+    private static String folded(String text) {
+        return UNSEEN.matcher(Normalizer.normalize(text, Normalizer.Form.NFKC)).replaceAll("");
     }
 
     private static List<ToolCall.Agent> agents(PluginConfig config) {
@@ -122,23 +154,23 @@ record Rule(
         return strings;
     }
 
-    private static List<Pattern> globs(PluginConfig config, String key) {
-        return globs(config, key, strings(config, key));
-    }
-
-    static List<Pattern> globs(PluginConfig config, String key, List<String> texts) {
+    /** Case counts for what is allowed, and for nothing else. */
+    static List<Pattern> globs(PluginConfig config, String key, List<String> texts, Action action) {
+        int flags = action == Action.ALLOW
+                ? Pattern.DOTALL
+                : Pattern.DOTALL | Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE;
         List<Pattern> patterns = new ArrayList<>();
         for (String text : texts) {
             if (text.isBlank() || !text.equals(text.strip())) {
                 throw config.failure(key, "\"" + text + "\" is blank or has blanks around it, so it matches nothing");
             }
-            patterns.add(glob(text));
+            patterns.add(glob(text, flags));
         }
         return List.copyOf(patterns);
     }
 
     /** {@code *} within a folder's name, {@code **} across folders, {@code ?} one character. */
-    private static Pattern glob(String text) {
+    private static Pattern glob(String text, int flags) {
         StringBuilder pattern = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -152,6 +184,6 @@ record Rule(
                 pattern.append(Pattern.quote(String.valueOf(c)));
             }
         }
-        return Pattern.compile(pattern.toString(), Pattern.DOTALL);
+        return Pattern.compile(pattern.toString(), flags);
     }
 }

@@ -27,7 +27,7 @@ record Rules(List<Rule> rules, Rule.Action otherwise, boolean hooks, boolean res
         List<Rule> rules = new ArrayList<>();
         List<String> denied = config.strings("deny");
         if (!denied.isEmpty()) {
-            rules.add(Rule.deny(Rule.globs(config, "deny", denied)));
+            rules.add(Rule.deny(Rule.globs(config, "deny", denied, Rule.Action.DENY)));
         }
         config.tables("rules").forEach(table -> rules.add(Rule.of(table)));
         List<String> surfaces = config.has("surfaces") ? config.strings("surfaces") : List.of("hooks");

@@ -16,14 +16,19 @@ import org.nemorelay.plugin.api.ToolCall;
 class ToolPolicyTest {
     @ParameterizedTest
     @EnumSource
-    void listedToolsAreDeniedByExactName(ToolCall.Agent agent) throws Exception {
+    void listedToolsAreDeniedWhateverTheirCase(ToolCall.Agent agent) throws Exception {
         ToolPolicy policy = policy("Bash", "mcp__files__write");
         assertEquals(
                 Decision.deny("the administrator's tool policy denies the tool Bash"), decision(policy, agent, "Bash"));
         assertEquals(
                 Decision.deny("the administrator's tool policy denies the tool mcp__files__write"),
                 decision(policy, agent, "mcp__files__write"));
-        for (String other : new String[] {"bash", "Bash ", "BashOutput", "Read", "mcp__files__read"}) {
+        for (String same : new String[] {"bash", "Bash ", "BASH", "\uff22ash", "Ba\u200bsh"}) {
+            assertEquals(
+                    Decision.deny("the administrator's tool policy denies the tool " + same),
+                    decision(policy, agent, same));
+        }
+        for (String other : new String[] {"BashOutput", "Read", "mcp__files__read"}) {
             assertEquals(Decision.allow(), decision(policy, agent, other));
         }
     }

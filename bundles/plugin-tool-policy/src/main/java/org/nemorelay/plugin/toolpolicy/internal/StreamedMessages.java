@@ -1,0 +1,125 @@
+package org.nemorelay.plugin.toolpolicy.internal;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonText;
+import org.nemorelay.plugin.api.ModelApi;
+import org.nemorelay.plugin.api.ModelRequest;
+import org.nemorelay.plugin.api.StreamEvent;
+import org.nemorelay.plugin.api.StreamOutput;
+
+/** Anthropic Messages: each call is a block with an index of its own. */
+final class StreamedMessages extends Holding {
+    private final Rules rules;
+    private final ModelRequest request;
+    private final Map<Object, Begun> open = new HashMap<>();
+    /** Ids of calls that were taken out. */
+    private final Set<Object> gone = new HashSet<>();
+    /** Indexes of results that were taken out, while they last. */
+    private final Set<Object> dropped = new HashSet<>();
+
+    private boolean called;
+    private boolean taken;
+
+    private record Begun(Map<String, Object> block, List<StreamEvent> events, StringBuilder input) {}
+
+    StreamedMessages(Rules rules, ModelRequest request) {
+        this.rules = rules;
+        this.request = request;
+    }
+
+    @Override
+    void event(StreamEvent event, JsonText json, StreamOutput out) {
+        Object index = json.at("/index").orElse("");
+        switch (event.type()) {
+            case "message_start" -> {
+                Lists begun = Lists.blocks(rules, request, json, "/message/content");
+                taken |= begun.taken();
+                called |= begun.called();
+                out.emit(begun.taken() ? event.withData(begun.changed()) : event);
+            }
+            case "content_block_start" -> start(index, event, json, out);
+            case "content_block_delta" -> {
+                Optional<String> piece = json.string("/delta/partial_json");
+                if (open.containsKey(index)) {
+                    Begun begun = open.get(index);
+                    hold(event, begun.events());
+                    piece.ifPresent(begun.input()::append);
+                } else if (piece.isEmpty() && !dropped.contains(index)) {
+                    out.emit(event);
+                }
+            }
+            case "content_block_stop" -> {
+                if (open.containsKey(index)) {
+                    Begun begun = open.remove(index);
+                    hold(event, begun.events());
+                    decide(index, begun, out);
+                } else if (!dropped.remove(index)) {
+                    out.emit(event);
+                }
+            }
+            case "message_delta" -> {
+                boolean none = (taken || !open.isEmpty()) && !called;
+                JsonText settled = none ? Lists.settled(ModelApi.ANTHROPIC_MESSAGES, json, "/delta/stop_reason") : json;
+                out.emit(settled == json ? event : event.withData(settled));
+            }
+            default -> out.emit(event);
+        }
+    }
+
+    private void start(Object index, StreamEvent event, JsonText json, StreamOutput out) {
+        Map<String, Object> block = ModelCalls.object(json.at("/content_block").orElse(""));
+        open.remove(index);
+        dropped.remove(index);
+        if (ModelCalls.block(request, block).isPresent()) {
+            Begun begun = new Begun(block, new ArrayList<>(), new StringBuilder());
+            open.put(index, begun);
+            hold(event, begun.events());
+            return;
+        }
+        Optional<String> said = Lists.result(block, gone);
+        if (said.isPresent()) {
+            dropped.add(index);
+            say(index, said.get(), out);
+        } else {
+            out.emit(event);
+        }
+    }
+
+    private void decide(Object index, Begun begun, StreamOutput out) {
+        Call call = ModelCalls.block(request, begun.block(), begun.input().toString())
+                .orElseThrow();
+        Optional<String> reason = rules.taken(call);
+        if (reason.isEmpty()) {
+            called = true;
+            begun.events().forEach(out::emit);
+            return;
+        }
+        taken = true;
+        gone.add(begun.block().getOrDefault("id", ""));
+        say(index, Ending.said(call, reason.get()), out);
+    }
+
+    private static void say(Object index, String text, StreamOutput out) {
+        emit(out, "type", "content_block_start", "index", index, "content_block", Ending.block(""));
+        emit(
+                out,
+                "type",
+                "content_block_delta",
+                "index",
+                index,
+                "delta",
+                Json.object("type", "text_delta", "text", text));
+        emit(out, "type", "content_block_stop", "index", index);
+    }
+
+    private static void emit(StreamOutput out, Object... keysAndValues) {
+        out.emit(StreamEvent.of(ModelApi.ANTHROPIC_MESSAGES, JsonText.ofValue(Json.object(keysAndValues))));
+    }
+}

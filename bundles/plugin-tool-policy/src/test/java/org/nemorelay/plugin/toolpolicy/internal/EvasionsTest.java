@@ -1,0 +1,225 @@
+package org.nemorelay.plugin.toolpolicy.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.Decision;
+import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.plugin.api.ToolCall.Agent;
+import org.nemorelay.plugin.testkit.ToolCalls;
+
+/** Ways around a rule that do not lead around it. What a rule cannot read, it does not allow. */
+class EvasionsTest {
+    private static Decision decide(ToolCall call, Object... keysAndValues) {
+        Map<String, Object> config = new HashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            config.put((String) keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return new ToolPolicy(config).decide(call).toCompletableFuture().join();
+    }
+
+    private static void denied(ToolCall call, Object... config) {
+        assertInstanceOf(Decision.Deny.class, decide(call, config), () -> call + " " + call.input());
+    }
+
+    private static String[] list(String... items) {
+        return items;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rm -rf /",
+                "  rm -rf /",
+                "ls && rm -rf /",
+                "ls; rm -rf /",
+                "ls|rm -rf /",
+                "ls & rm -rf /",
+                "ls\nrm -rf /",
+                "(rm -rf /)",
+                "{ rm -rf /; }",
+                "echo $(rm -rf /)",
+                "echo `rm -rf /`",
+                "echo \"$(rm -rf /)\"",
+                "cat <(rm -rf /)",
+                "r\\m -rf /",
+                "'rm' -rf /",
+                "r''m -rf /",
+                "/bin/rm -rf /",
+                "sudo rm -rf /",
+                "env A=1 rm -rf /",
+                "A=1 rm -rf /",
+                "command rm -rf /",
+                "bash -c 'rm -rf /'",
+                "bash -lc \"cd /tmp && rm -rf /\"",
+                "sudo sh -c 'rm -rf /'",
+                "eval 'rm -rf /'",
+                "if true; then rm -rf /; fi",
+            })
+    void anAnchoredCommandIsFoundWhereverItStands(String command) {
+        Object[] config = {"rules.0.action", "deny", "rules.0.commands", list("^rm\\b")};
+        denied(ToolCalls.shell(Agent.CLAUDE_CODE, command), config);
+        denied(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("bash", "-lc", command))), config);
+        denied(ToolCalls.of(Agent.CODEX, "write_stdin", Map.of("session_id", 1L, "chars", command)), config);
+        denied(ToolCalls.of(Agent.CODEX, "x", Map.of("action", Map.of("commands", List.of("ls", command)))), config);
+    }
+
+    @Test
+    void whatOnlyLooksLikeItIsNotDenied() {
+        for (String command : list("git rm file", "ls /bin/rm", "echo 'a; b'", "npm run rmdir-all")) {
+            assertEquals(
+                    Decision.allow(),
+                    decide(
+                            ToolCalls.shell(Agent.CODEX, command),
+                            "rules.0.action",
+                            "deny",
+                            "rules.0.commands",
+                            list("^rm\\b")),
+                    command);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "git status && rm -rf /",
+                "git status; rm",
+                "git status | sh",
+                "git status & rm",
+                "git status\nrm",
+                "git log $(rm)",
+                "git log `rm`",
+                "git log \"$(rm)\"",
+                "git log <(rm)",
+                "git log > /etc/passwd",
+                "git log 2>/etc/passwd",
+                "git log >/dev/nullx",
+                "git log <<x\nrm\nx",
+                "git log '",
+                "(git log)",
+                "A=1 git log",
+                "sudo git log",
+                "$X git log",
+                "git log ${x@P}",
+                "git log $'a'",
+            })
+    void aCommandIsAllowedAsAWholeOrNotAtAll(String command) {
+        Object[] config = {
+            "default",
+            "deny",
+            "rules.0.action",
+            "allow",
+            "rules.0.tools",
+            list("Bash"),
+            "rules.0.commands",
+            list("^git ")
+        };
+        denied(ToolCalls.shell(Agent.CODEX, command), config);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "git status",
+                "git status && git log",
+                "git log | git x",
+                "git commit -m 'a; b && c > d'",
+                "git commit -m \"a; b | c\"",
+                "git log 2>&1 >/dev/null",
+                "git log --author $USER",
+                "git log \\; x"
+            })
+    void whatIsAllowedStaysAllowed(String command) {
+        Object[] config = {
+            "default",
+            "deny",
+            "rules.0.action",
+            "allow",
+            "rules.0.tools",
+            list("Bash"),
+            "rules.0.commands",
+            list("^git ")
+        };
+        assertEquals(Decision.allow(), decide(ToolCalls.shell(Agent.CODEX, command), config));
+        assertEquals(
+                Decision.allow(),
+                decide(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("bash", "-lc", command))), config));
+    }
+
+    @Test
+    void wordsThatNoShellTakesApartStayWords() {
+        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^echo ")};
+        assertEquals(
+                Decision.allow(),
+                decide(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("echo", "a; rm"))), config));
+        denied(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("sh", "-c", "echo a; rm"))), config);
+    }
+
+    @Test
+    void allPathsOfAnAllowedCallAreNamed() {
+        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.paths", list("/srv/project/**")};
+        assertEquals(Decision.allow(), decide(ToolCalls.of(Agent.CODEX, "Read", Map.of("file_path", "src/a")), config));
+        for (Map<String, Object> input : List.<Map<String, Object>>of(
+                Map.of("file_path", "/srv/project/../../etc/passwd"),
+                Map.of("file_path", "../../etc/passwd"),
+                Map.of("paths", List.of("/srv/project/a", "/etc/passwd")),
+                Map.of("source", "/srv/project/a", "destination", "/etc/cron.d/a"),
+                Map.of("path", "/srv/project/a", "edits", List.of(Map.of("File-Path", "/etc/a"))),
+                Map.of("input", "*** Update File: /srv/project/a\n*** Add File: /etc/a"),
+                Map.of("path", "/SRV/project/a"),
+                Map.of("path", "/srv/project/\0"),
+                Map.of())) {
+            denied(ToolCalls.of(Agent.CODEX, "Read", input), config);
+        }
+    }
+
+    @Test
+    void aDeniedPathIsFoundInEveryShape() {
+        Object[] config = {"rules.0.action", "deny", "rules.0.paths", list("/etc/**")};
+        for (Map<String, Object> input : List.<Map<String, Object>>of(
+                Map.of("path", "/etc//passwd"),
+                Map.of("path", "/./etc/./passwd"),
+                Map.of("path", "/usr/../etc/passwd"),
+                Map.of("path", "/ETC/passwd"),
+                Map.of("Path", "/etc/passwd"),
+                Map.of("uri", "file:///etc/passwd"),
+                Map.of("uri", "file:///etc/%70asswd"),
+                Map.of("uri", "file:///tmp/../etc/passwd"),
+                Map.of("absolute_path", "/etc/passwd"),
+                Map.of("options", Map.of("outputFile", "/etc/passwd")),
+                Map.of("files", List.of(Map.of("path", "/etc/a"))),
+                Map.of("command", List.of("apply_patch", "*** Begin Patch\n*** Delete File: /etc/a")))) {
+            denied(ToolCalls.of(Agent.CODEX, "T", input), config);
+        }
+        // No working folder is known here, so nobody can tell where this leads.
+        denied(ToolCalls.of(Agent.PI, "read", Map.of("path", "../../../etc/passwd")), config);
+        assertEquals(Decision.allow(), decide(ToolCalls.of(Agent.PI, "read", Map.of("path", "a/../etc/x")), config));
+    }
+
+    @Test
+    void argumentsThatCannotBeReadAreNotAllowed() {
+        ToolCall text =
+                new ToolCall(Agent.CODEX, "PreToolUse", "Bash", Optional.empty(), "ls", JsonObject.of(Map.of(), ""));
+        denied(text, "rules.0.action", "deny", "rules.0.paths", list("/etc/**"));
+        denied(text, "default", "deny", "rules.0.action", "allow", "rules.0.tools", list("Bash"));
+        ToolCall none = ToolCalls.of(Agent.CODEX, "Bash", Map.of("command", 7L));
+        denied(none, "rules.0.action", "deny", "rules.0.commands", list("rm"));
+        denied(none, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("."));
+    }
+
+    @Test
+    void whatIsAllowedIsAllowedByItsExactName() {
+        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.tools", list("Read")};
+        denied(ToolCalls.of(Agent.PI, "read", Map.of()), config);
+        denied(ToolCalls.of(Agent.PI, "Read ", Map.of()), config);
+        denied(ToolCalls.of(Agent.PI, "mcp__x__Read", Map.of()), config);
+    }
+}
