@@ -5,7 +5,7 @@ import java.util.Map;
 /**
  * For tests only: makes every timer that is longer than a minute end after a fraction of its time, so that a test of a
  * two-minute drain takes seconds. The processes of a test get it as {@value #VARIABLE}=N, and then say so in their log; no
- * installation sets it.
+ * installation sets it, and beyond loopback it is refused.
  *
  * @param divisor 1 for the documented times
  */
@@ -28,6 +28,19 @@ public record TimeScale(int divisor) {
         throw new RelayException(
                 FailureKind.CONFIGURATION,
                 VARIABLE + " must be a number from 1 to " + MAX + "; unset it outside of tests");
+    }
+
+    /**
+     * The same for a process of one machine; {@link FailureKind#CONFIGURATION} where others than its tests rely on the
+     * documented times.
+     */
+    public TimeScale within(boolean loopback) {
+        if (loopback || documented()) {
+            return this;
+        }
+        throw new RelayException(
+                FailureKind.CONFIGURATION,
+                VARIABLE + " cuts long timers short and is for tests on loopback addresses only; unset it");
     }
 
     /** How long a timer of {@code ms} milliseconds lasts. */

@@ -24,6 +24,16 @@ class TimeScaleTest {
         assertEquals(30_000, scale.ms(30_000));
     }
 
+    @Test
+    void itIsRefusedWhereOthersThanTestsRelyOnTheTimes() {
+        TimeScale scale = TimeScale.of(Map.of(TimeScale.VARIABLE, "30"));
+        assertEquals(scale, scale.within(true));
+        assertTrue(TimeScale.of(Map.of()).within(false).documented());
+        assertEquals(
+                FailureKind.CONFIGURATION,
+                assertThrows(RelayException.class, () -> scale.within(false)).kind());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "-1", "1001", "x"})
     void anythingElseIsRefused(String value) {

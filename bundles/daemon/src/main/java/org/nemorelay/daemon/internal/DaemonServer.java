@@ -1,5 +1,6 @@
 package org.nemorelay.daemon.internal;
 
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,13 +132,18 @@ public final class DaemonServer implements AdminVerb {
         surface.ifPresent(live -> live.accept(upstream));
     }
 
+    private boolean onlyThisMachine() {
+        return daemon.advertise__address().isEmpty()
+                && InetAddress.ofLiteral(daemon.bind()).isLoopbackAddress();
+    }
+
     private Running start(
             HttpEngine http,
             Map<String, String> environment,
             UpstreamConfiguration upstream,
             Ids ids,
             Function<StateFolder, GenerationFile> record) {
-        TimeScale scale = TimeScale.of(environment);
+        TimeScale scale = TimeScale.of(environment).within(onlyThisMachine());
         StateFolder folder = StateFolder.of(environment);
         GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();

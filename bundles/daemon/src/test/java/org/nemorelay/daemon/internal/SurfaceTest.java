@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.nemorelay.protocol.TimeScale;
 
 /** Answers of the daemon itself, as the reference daemon gives them. */
 class SurfaceTest {
@@ -174,6 +175,20 @@ class SurfaceTest {
             assertEquals(1, second.failures.size());
             assertTrue(second.failures.getFirst().getMessage().contains("127.0.0.1:" + daemon.port()));
             assertFalse(second.events.contains("ready"));
+        }
+    }
+
+    /** A daemon that others than the tests of one machine rely on has the documented times. */
+    @Test
+    void timersThatAreCutShortForATestAreRefusedWhereOthersCanReachIt() throws IOException {
+        for (String[] reachable :
+                new String[][] {{"bind", "0.0.0.0"}, {"advertise_address", "https://relay.example"}}) {
+            try (TestDaemon second = new TestDaemon().with(reachable[0], reachable[1])) {
+                second.environment.put(TimeScale.VARIABLE, "10");
+                second.start();
+                assertEquals(1, second.failures.size(), reachable[0]);
+                assertTrue(second.failures.getFirst().getMessage().startsWith(TimeScale.VARIABLE));
+            }
         }
     }
 

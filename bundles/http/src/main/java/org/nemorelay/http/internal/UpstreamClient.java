@@ -18,8 +18,11 @@ final class UpstreamClient extends HttpClient {
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     /** How long an unused connection is kept. */
     static final long POOL_IDLE_MS = 120_000;
-    /** Workers of other machines come and go, each with an address of its own. */
-    private static final Duration DESTINATION_IDLE = Duration.ofMinutes(10);
+    /**
+     * How many times as long, ten minutes, what is known of an unused address is kept: workers of other machines come and go,
+     * each with an address of its own.
+     */
+    private static final int DESTINATION_IDLES = 5;
 
     /** Of what is passed on of a head, as HTTP/1.1 writes it. */
     static final int HEAD_LIMIT = 256 * 1024;
@@ -51,7 +54,7 @@ final class UpstreamClient extends HttpClient {
         setIdleTimeout(idle.toMillis());
         setMaxConnectionsPerDestination(connections);
         setMaxRequestsQueuedPerDestination(NO_CAP);
-        setDestinationIdleTimeout(DESTINATION_IDLE.toMillis());
+        setDestinationIdleTimeout(idle.multipliedBy(DESTINATION_IDLES).toMillis());
         setFollowRedirects(false);
         setUserAgentField(null);
         setDefaultRequestContentType(null);

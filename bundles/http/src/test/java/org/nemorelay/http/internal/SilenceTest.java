@@ -29,12 +29,13 @@ import org.nemorelay.protocol.TimeScale;
 
 /**
  * A model that thinks longer than an unused connection is kept is waited for, before its head and within its stream, over
- * every pair of protocols. Unused connections end after 3 s at the listener and 1.2 s in the pools here.
+ * every pair of protocols. Unused connections end after 3 s at the listener and 1.2 s in the pools here, unused addresses are
+ * forgotten after 6 s.
  */
 @Timeout(60)
 final class SilenceTest {
     private static final String SCALE = "100";
-    private static final Duration SILENCE = Duration.ofMillis(5_000);
+    private static final Duration SILENCE = Duration.ofSeconds(8);
 
     @TempDir
     private Path folder;

@@ -35,8 +35,13 @@ final class Harness implements AutoCloseable {
     final CompletableFuture<Integer> status = new CompletableFuture<>();
 
     Harness(Path folder, DaemonUrl daemon, boolean credential) throws IOException {
+        this(folder, daemon, credential, Map.of());
+    }
+
+    /** @param more of the process's environment */
+    Harness(Path folder, DaemonUrl daemon, boolean credential, Map<String, String> more) throws IOException {
         this.folder = folder;
-        Map<String, String> environment = new HashMap<>();
+        Map<String, String> environment = new HashMap<>(more);
         environment.put("HOME", folder.toString());
         if (credential) {
             environment.put(ClientTokens.VARIABLE, TOKEN);
@@ -109,9 +114,13 @@ final class Harness implements AutoCloseable {
     }
 
     String answer() throws InterruptedException {
-        String answer = answers.poll(10, TimeUnit.SECONDS);
+        return answer(10);
+    }
+
+    String answer(long seconds) throws InterruptedException {
+        String answer = answers.poll(seconds, TimeUnit.SECONDS);
         if (answer == null) {
-            throw new AssertionError("no answer within 10 s; logged " + logged);
+            throw new AssertionError("no answer within " + seconds + " s; logged " + logged);
         }
         return answer;
     }

@@ -133,7 +133,8 @@ public final class WorkerRole {
     private Worker prepare(InputStream input) {
         LaunchGrant grant =
                 GrantReader.read(input, worker.bind(), worker.port(), optional(worker.advertise__address()));
-        TimeScale scale = TimeScale.of(options.environment());
+        DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
+        TimeScale scale = TimeScale.of(options.environment()).within(daemon.loopback());
         if (!scale.documented()) {
             log.log(
                     EventLog.Level.WARN,
@@ -143,7 +144,6 @@ public final class WorkerRole {
                     "divisor",
                     scale.divisor());
         }
-        DaemonUrl daemon = DaemonUrl.parse(worker.daemon__address());
         StateFolder state = StateFolder.of(options.environment());
         String workerId = ids.uuid7();
         ControlClient client = new ControlClient(

@@ -18,6 +18,9 @@ import java.util.stream.Stream;
  * @param others everything else: pipes, selectors, Unix sockets, and files that are no library
  */
 record Descriptors(List<Integer> listening, List<String> connected, List<String> others) {
+    /** Before the remote port of a connection that is open on both sides. */
+    static final String ESTABLISHED = "01 ";
+
     private static final String LISTEN = "0A";
 
     static Descriptors of(long pid) {
@@ -64,6 +67,8 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
 
     /** Connections in any state but those that are established with this port. */
     List<String> connectedBut(int port) {
-        return connected.stream().filter(socket -> !socket.equals("01 " + port)).toList();
+        return connected.stream()
+                .filter(socket -> !socket.equals(ESTABLISHED + port))
+                .toList();
     }
 }

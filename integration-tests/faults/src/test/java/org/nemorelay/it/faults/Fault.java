@@ -103,13 +103,17 @@ record Fault(Maker maker, State state, Set<Victim> victims, Next next) {
         if (!sessionLives()) {
             return next == Next.LATER ? Ending.NOBODY : Ending.ONE_WORKER;
         }
+        if (state == State.PASS_THROUGH) {
+            // The next try may be under way, and finds what it starts with mended or not.
+            return Ending.ONE_WORKER;
+        }
         boolean workerDied = victims.contains(Victim.WORKER);
         boolean kept = switch (state) {
             // A client whose daemon is another one leaves the launch of the last.
             case ACTIVATING -> !workerDied && !victims.contains(Victim.DAEMON);
             // A daemon that is started again takes back the worker of the one before.
             case READY, RECOVERING -> !workerDied;
-            // Draining never revives, and in the others there is none.
+            // Draining never revives, and without a client there is none.
             case EMPTY, DRAINING, PASS_THROUGH -> false;
         };
         return kept ? Ending.SAME_WORKER : Ending.ANOTHER_WORKER;

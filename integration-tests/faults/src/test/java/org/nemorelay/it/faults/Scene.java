@@ -38,8 +38,8 @@ final class Scene implements AutoCloseable {
     /** What ends in a grace of 30 s and a drain of two minutes, with starts of processes on a busy machine. */
     private static final Duration SETTLED = Duration.ofSeconds(240);
 
-    private static final String GOOD_PLUGINS = "version = 1\n";
-    private static final String BROKEN_PLUGINS = "version = 1\n[[components]]\nkind = \"nobody_provides_this\"\n";
+    static final String GOOD_PLUGINS = "version = 1\n";
+    static final String BROKEN_PLUGINS = "version = 1\n[[components]]\nkind = \"nobody_provides_this\"\n";
 
     private final Maker maker;
     private final Path folder;
@@ -83,7 +83,7 @@ final class Scene implements AutoCloseable {
                 Relay.upstreamToml("http://127.0.0.1:" + providerPort + "/worker"),
                 GOOD_PLUGINS);
         if (maker == Maker.OURS) {
-            hold();
+            makeHoldable(program.executable());
         }
         startProvider();
         startDaemon();
@@ -166,6 +166,17 @@ final class Scene implements AutoCloseable {
         all.add(harness);
         harnesses.add(harness);
         return harness;
+    }
+
+    /** Until the client of a session that was launched has a connection with the daemon, which may be suspended. */
+    void awaitConnectedClient() {
+        Await.until(
+                this::transcript,
+                LIMIT,
+                () -> mcps().stream()
+                        .anyMatch(entry -> Descriptors.of(entry.pid())
+                                .connected()
+                                .contains(Descriptors.ESTABLISHED + daemonPort)));
     }
 
     private static void awaitInitialized(Proc harness) {
@@ -265,12 +276,11 @@ final class Scene implements AutoCloseable {
         touch(heldClients(), "");
     }
 
-    /** Workers of our program wait at their start for as long as the file is there. */
-    private void hold() {
-        Path bin = program.executable().getParent();
+    /** Workers of this program wait at their start for as long as there is a file {@code hold} beside it. */
+    static void makeHoldable(Path executable) {
         try {
-            Files.move(program.executable(), bin.resolve("nemo-relay.real"));
-            Files.writeString(program.executable(), """
+            Files.move(executable, executable.resolveSibling("nemo-relay.real"));
+            Files.writeString(executable, """
                     #!/bin/sh
                     case "${1-} ${2-}" in 'daemon worker')
                         while [ -e "${0%/*}/hold" ]; do sleep 0.1; done
@@ -278,7 +288,7 @@ final class Scene implements AutoCloseable {
                     esac
                     exec "${0%/*}/nemo-relay.real" "$@"
                     """);
-            Files.setPosixFilePermissions(program.executable(), PosixFilePermissions.fromString("rwxr-xr-x"));
+            Files.setPosixFilePermissions(executable, PosixFilePermissions.fromString("rwxr-xr-x"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
