@@ -91,6 +91,10 @@ public final class Main {
             return version();
         }
         boolean json = command.flags().containsKey("json");
+        if (!command.path().equals("daemon hook")) {
+            // Wrong settings of the log stop a command that logs nothing too: better now than in the daemon.
+            LogConfiguration.resolve(command.flags(), environment);
+        }
         switch (command.path()) {
             case "daemon" -> {
                 return role("daemon", command);
@@ -118,7 +122,7 @@ public final class Main {
             case "daemon token ensure" -> TokenEnsure.run(environment, json, out);
             case "daemon tls-certificate" ->
                 out.print(StateFolder.of(environment).hookTlsIdentity().pem());
-            case "status" -> Status.run(environment, command.flags(), json, out);
+            case "status" -> Status.run(new LaunchOptions("status", home(), command.flags(), environment), json, out);
             case "demo carriers" -> {
                 return role("carriers-demo", command);
             }

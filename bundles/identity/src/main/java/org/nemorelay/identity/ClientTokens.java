@@ -24,6 +24,8 @@ import org.nemorelay.protocol.control.Ids;
 public final class ClientTokens {
     public static final String VARIABLE = "NEMO_RELAY_CLIENT_TOKEN";
     private static final int MAX_BYTES = 128;
+    private static final String ENSURE = "`nemo-relay daemon token ensure`";
+    private static final String ANEW = "remove it and run " + ENSURE;
 
     private final Path file;
     private final EffectiveUser user;
@@ -47,40 +49,59 @@ public final class ClientTokens {
 
     /** Why a place that holds something does not hold a usable token. */
     public enum Problem {
-        INVALID_VALUE("invalid_value", "does not hold a client token"),
-        SYMLINK("symlink", "is a link"),
-        NOT_REGULAR("not_regular", "is not a regular file"),
-        FOREIGN_OWNER("foreign_owner", "belongs to another user"),
-        LOOSE_PERMISSIONS("insecure_permissions", "is open to others; its mode must be 0600 or 0400"),
-        TOO_LARGE("too_large", "holds more than " + MAX_BYTES + " bytes"),
-        UNREADABLE("unreadable", "cannot be read");
+        INVALID_VALUE("invalid_value", "does not hold a client token, which is 43 characters of base64url", ANEW),
+        SYMLINK("symlink", "is a link", "put the file itself there"),
+        NOT_REGULAR("not_regular", "is not a regular file", ANEW),
+        FOREIGN_OWNER("foreign_owner", "belongs to another user", ANEW),
+        LOOSE_PERMISSIONS("insecure_permissions", "is open to others; its mode must be 0600 or 0400", "chmod 600"),
+        TOO_LARGE("too_large", "holds more than " + MAX_BYTES + " bytes", ANEW),
+        UNREADABLE("unreadable", "cannot be read", "give yourself access to it");
 
         private final String word;
         private final String sentence;
+        private final String remedy;
 
-        Problem(String word, String sentence) {
+        Problem(String word, String sentence, String remedy) {
             this.word = word;
             this.sentence = sentence;
+            this.remedy = remedy;
         }
 
         /** The word in log events. */
         public String word() {
             return word;
         }
-
-        /** What is wrong, to follow the name of the place. */
-        public String sentence() {
-            return sentence;
-        }
     }
 
-    /** A place that was passed over. */
-    public record Skipped(Source source, Problem problem) {}
+    /**
+     * A place that was passed over.
+     *
+     * @param file empty for the environment
+     */
+    public record Skipped(Source source, Problem problem, Optional<Path> file) {
+        /** Which place, what is wrong with it, and what to do. */
+        public String sentence() {
+            if (file.isEmpty()) {
+                return VARIABLE + " " + problem.sentence + ": correct it, or unset it and run " + ENSURE;
+            }
+            return file.get() + " " + problem.sentence + ": " + problem.remedy
+                    + (problem == Problem.LOOSE_PERMISSIONS ? " " + file.get() : "");
+        }
+    }
 
     /** The token to use, with the places that were passed over on the way to it. */
     public record Resolved(Optional<RouteToken> token, Source source, List<Skipped> skipped) {
         public Resolved {
             skipped = List.copyOf(skipped);
+        }
+
+        /** Why there is no token, where something that might have been one was passed over; empty where nothing was. */
+        public String reasons() {
+            StringBuilder reasons = new StringBuilder();
+            for (Skipped place : skipped) {
+                reasons.append(reasons.isEmpty() ? "" : "; ").append(place.sentence());
+            }
+            return reasons.toString();
         }
     }
 
@@ -125,14 +146,14 @@ public final class ClientTokens {
             if (token.isPresent()) {
                 return new Resolved(token, Source.ENV, skipped);
             }
-            skipped.add(new Skipped(Source.ENV, Problem.INVALID_VALUE));
+            skipped.add(new Skipped(Source.ENV, Problem.INVALID_VALUE, Optional.empty()));
         }
         Optional<RouteToken> token = Optional.empty();
         Path found = null;
         for (ClientTokens place : places) {
             Content content = place.read();
             if (content.problem.isPresent()) {
-                skipped.add(new Skipped(Source.FILE, content.problem.get()));
+                skipped.add(new Skipped(Source.FILE, content.problem.get(), Optional.of(place.file)));
             }
             if (content.token.isEmpty()) {
                 continue;

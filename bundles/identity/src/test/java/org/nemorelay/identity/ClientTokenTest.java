@@ -55,7 +55,7 @@ class ClientTokenTest {
         assertEquals(GOOD, text(resolve("")));
         Resolved fallen = resolve("nonsense");
         assertEquals(Source.FILE, fallen.source());
-        assertEquals(List.of(new Skipped(Source.ENV, Problem.INVALID_VALUE)), fallen.skipped());
+        assertEquals(List.of(new Skipped(Source.ENV, Problem.INVALID_VALUE, Optional.empty())), fallen.skipped());
     }
 
     @Test
@@ -91,7 +91,7 @@ class ClientTokenTest {
         put(inXdg, "broken");
         assertEquals(GOOD, text(ClientTokens.inEnvironment(both)));
         assertEquals(
-                List.of(new Skipped(Source.FILE, Problem.INVALID_VALUE)),
+                List.of(new Skipped(Source.FILE, Problem.INVALID_VALUE, Optional.of(inXdg))),
                 ClientTokens.inEnvironment(both).skipped());
     }
 
@@ -119,6 +119,23 @@ class ClientTokenTest {
     }
 
     @Test
+    void whatIsPassedOverIsNamedWithWhatToDo() throws IOException {
+        put(GOOD, "rw-r--r--");
+        assertEquals(
+                "NEMO_RELAY_CLIENT_TOKEN does not hold a client token, which is 43 characters of base64url: correct it, or unset"
+                        + " it and run `nemo-relay daemon token ensure`; " + file()
+                        + " is open to others; its mode must be 0600 or 0400: chmod 600 " + file(),
+                resolve("x").reasons());
+        put("", "rw-------");
+        assertEquals(
+                file() + " does not hold a client token, which is 43 characters of base64url: remove it and run"
+                        + " `nemo-relay daemon token ensure`",
+                resolve("").reasons());
+        put(GOOD, "rw-------");
+        assertEquals("", resolve("").reasons());
+    }
+
+    @Test
     void linksFoldersAndForeignFilesAreRefused() throws IOException {
         put(GOOD, "rw-------");
         Path elsewhere = temp.resolve("elsewhere");
@@ -131,7 +148,7 @@ class ClientTokenTest {
         Files.delete(file());
         put(GOOD, "rw-------");
         assertEquals(
-                List.of(new Skipped(Source.FILE, Problem.FOREIGN_OWNER)),
+                List.of(new Skipped(Source.FILE, Problem.FOREIGN_OWNER, Optional.of(file()))),
                 tokens(4242).resolve(Map.of()).skipped());
     }
 
@@ -205,7 +222,9 @@ class ClientTokenTest {
 
     private void assertSkipped(Problem problem) throws IOException {
         assertEquals(
-                new Resolved(Optional.empty(), Source.NONE, List.of(new Skipped(Source.FILE, problem))), resolve(""));
+                new Resolved(
+                        Optional.empty(), Source.NONE, List.of(new Skipped(Source.FILE, problem, Optional.of(file())))),
+                resolve(""));
     }
 
     private static String text(Resolved resolved) {

@@ -21,6 +21,7 @@ public final class Json {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build();
+    private static final String[] REMARKS = {" (start marker at", ": enable `", " (not recognized as"};
     private static final char[] HEX = "0123456789abcdef".toCharArray();
 
     private Json() {}
@@ -231,7 +232,17 @@ public final class Json {
     }
 
     private static JsonException malformed(JacksonException e) {
-        return new JsonException("not JSON at " + place(e.getLocation()) + ": " + e.getOriginalMessage());
+        return new JsonException("not JSON at " + place(e.getLocation()) + ": " + plain(e.getOriginalMessage()));
+    }
+
+    /** Without the parser's own remarks, on its settings and on where a thing began. */
+    private static String plain(String message) {
+        String plain = message;
+        for (String remark : REMARKS) {
+            int at = plain.indexOf(remark);
+            plain = at < 0 ? plain : plain.substring(0, at);
+        }
+        return plain;
     }
 
     private static String place(tools.jackson.core.TokenStreamLocation location) {

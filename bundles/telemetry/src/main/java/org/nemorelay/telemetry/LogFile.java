@@ -61,7 +61,7 @@ final class LogFile extends LogOutput {
         } catch (IOException e) {
             throw new RelayException(
                     FailureKind.CONFIGURATION,
-                    "logging sink " + sink.path() + " cannot be opened: " + Reasons.of(e),
+                    sink.origin() + ": logging sink " + sink.path() + " cannot be opened: " + Reasons.of(e),
                     e);
         }
     }

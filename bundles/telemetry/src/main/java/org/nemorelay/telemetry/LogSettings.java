@@ -30,8 +30,10 @@ public record LogSettings(Level level, boolean stderr, Format format, List<Sink>
      * @param level the least severe level that goes there, within that of the log
      * @param queueCapacity how many lines may wait for the file in a process that does not wait for its log itself
      * @param rotation empty for a file that grows without end
+     * @param origin where it was configured, for people
      */
-    public record Sink(Path path, Level level, Format format, int queueCapacity, Optional<Rotation> rotation) {
+    public record Sink(
+            Path path, Level level, Format format, int queueCapacity, Optional<Rotation> rotation, String origin) {
         /** How many lines wait where nobody says otherwise. */
         public static final int DEFAULT_QUEUE_CAPACITY = 1_024;
 
@@ -39,6 +41,7 @@ public record LogSettings(Level level, boolean stderr, Format format, List<Sink>
             Objects.requireNonNull(level);
             Objects.requireNonNull(format);
             Objects.requireNonNull(rotation);
+            Objects.requireNonNull(origin);
             path = path.toAbsolutePath().normalize();
         }
     }

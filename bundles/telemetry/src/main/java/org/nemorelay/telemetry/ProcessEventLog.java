@@ -111,7 +111,8 @@ public final class ProcessEventLog implements EventLog, AutoCloseable {
                 if (!taken.add(path)) {
                     throw new RelayException(
                             FailureKind.CONFIGURATION,
-                            "logging sink path conflicts with another active or rotated file: " + path);
+                            sink.origin() + ": logging sink path conflicts with another active or rotated file: "
+                                    + path);
                 }
             }
         }

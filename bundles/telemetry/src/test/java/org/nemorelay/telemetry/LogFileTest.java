@@ -28,7 +28,7 @@ class LogFileTest {
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
     private Sink sink(String name, Level level, Optional<Rotation> rotation) {
-        return new Sink(folder.resolve(name), level, Format.JSONL, 16, rotation);
+        return new Sink(folder.resolve(name), level, Format.JSONL, 16, rotation, "config.toml:1:1");
     }
 
     private ProcessEventLog log(boolean stderr, Sink... sinks) {
@@ -111,15 +111,19 @@ class LogFileTest {
                         sink("x.log", Level.INFO, Optional.of(new Rotation(10, 1))),
                         sink("y/../x.1.log", Level.INFO, Optional.empty())));
         assertEquals(
-                "logging sink path conflicts with another active or rotated file: " + folder + "/x.1.log",
+                "config.toml:1:1: logging sink path conflicts with another active or rotated file: " + folder
+                        + "/x.1.log",
                 same.getMessage());
         RelayException directory =
                 assertThrows(RelayException.class, () -> log(true, sink(".", Level.INFO, Optional.empty())));
-        assertEquals("logging sink " + folder + " cannot be opened: not a regular file", directory.getMessage());
+        assertEquals(
+                "config.toml:1:1: logging sink " + folder + " cannot be opened: not a regular file",
+                directory.getMessage());
         Files.writeString(folder.resolve("file"), "");
         RelayException below =
                 assertThrows(RelayException.class, () -> log(true, sink("file/x.log", Level.INFO, Optional.empty())));
-        assertTrue(below.getMessage().startsWith("logging sink " + folder + "/file/x.log cannot be opened: "));
+        assertTrue(below.getMessage()
+                .startsWith("config.toml:1:1: logging sink " + folder + "/file/x.log cannot be opened: "));
     }
 
     @Test
@@ -128,7 +132,13 @@ class LogFileTest {
                 Level.INFO,
                 false,
                 Format.HUMAN,
-                List.of(new Sink(folder.resolve("x.log"), Level.INFO, Format.JSONL, 8_192, Optional.empty())));
+                List.of(new Sink(
+                        folder.resolve("x.log"),
+                        Level.INFO,
+                        Format.JSONL,
+                        8_192,
+                        Optional.empty(),
+                        "config.toml:1:1")));
         try (ProcessEventLog log = ProcessEventLog.asynchronous(settings, err, 4)) {
             for (int i = 0; i < 1_000; i++) {
                 log.log(Level.INFO, "t", "", "m" + i);

@@ -134,7 +134,11 @@ public final class Commands {
                 .addSubcommand(HELP, helpCommand());
 
         CommandSpec status = command("status", "Show a daemon with its sessions, routes, workers and plugins");
-        status.addOption(value("--port", "PORT", "Port of a daemon on this machine [default: 47632]", PORT))
+        status.addOption(value(
+                        "--port",
+                        "PORT",
+                        "Port of a daemon on this machine [default: [daemon] port, else 47632]",
+                        PORT))
                 .addOption(json());
         CommandSpec demo = command(
                 "demo", "Send one model request and one hook through daemon, worker and plugin, and show every hop");
@@ -292,8 +296,11 @@ public final class Commands {
     }
 
     private CommandSpec asking(CommandSpec command) {
-        return command.addOption(
-                        value("--port", "PORT", "Port of the daemon whose workers are asked [default: 47632]", PORT))
+        return command.addOption(value(
+                        "--port",
+                        "PORT",
+                        "Port of the daemon whose workers are asked [default: [daemon] port, else 47632]",
+                        PORT))
                 .addOption(json());
     }
 

@@ -169,7 +169,7 @@ public final class PluginCommands {
 
     /** What running workers said to the daemon on this machine, if this user may ask it. */
     private List<Map<String, Object>> ofWorkers() {
-        return Status.plugins(environment, flags);
+        return Status.plugins(new LaunchOptions("plugins", home, flags, environment));
     }
 
     private static Map<String, Object> line(PluginCheck.Finding finding) {

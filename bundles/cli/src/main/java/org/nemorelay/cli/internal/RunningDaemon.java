@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.admin.AdminClient;
-import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.json.JsonException;
@@ -26,11 +25,7 @@ public final class RunningDaemon {
 
     /** One line about it; empty where somebody else has the port. */
     public static Optional<String> of(LaunchOptions options) {
-        int port = EffectiveSettings.of(options).stream()
-                .filter(setting -> setting.name().equals("daemon.port"))
-                .map(setting -> Math.toIntExact((Long) setting.value()))
-                .findFirst()
-                .orElseThrow();
+        int port = DaemonPort.of(options);
         Optional<Long> pid = pid(options, port);
         try {
             for (int look = 1; pid.isEmpty() && look < LOOKS && daemonAnswers(port); look++) {

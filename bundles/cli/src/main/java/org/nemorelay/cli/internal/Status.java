@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.nemorelay.admin.AdminClient;
+import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
@@ -24,21 +25,20 @@ import org.nemorelay.protocol.RelayException;
  */
 public final class Status {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    private static final String DEFAULT_PORT = "47632";
     private static final List<String> FACTS = List.of("sessions", "routes", "workers", "plugins");
 
     private Status() {}
 
-    public static void run(Map<String, String> environment, Map<String, String> flags, boolean json, PrintStream out) {
-        Map<String, Object> status = read(environment, Integer.parseInt(flags.getOrDefault("port", DEFAULT_PORT)));
+    /** @param options with the flags of the command and the tree whose settings hold */
+    public static void run(LaunchOptions options, boolean json, PrintStream out) {
+        Map<String, Object> status = read(options.environment(), DaemonPort.of(options));
         out.print(json ? Json.write(status) + "\n" : text(status));
     }
 
     /** What running workers say of their plugins; empty where this user may not ask the daemon, or none runs. */
-    static List<Map<String, Object>> plugins(Map<String, String> environment, Map<String, String> flags) {
-        int port = Integer.parseInt(flags.getOrDefault("port", DEFAULT_PORT));
+    static List<Map<String, Object>> plugins(LaunchOptions options) {
         List<Map<String, Object>> plugins = new ArrayList<>();
-        overControlSocket(environment, port)
+        overControlSocket(options.environment(), DaemonPort.of(options))
                 .ifPresent(status -> status.objects("plugins").forEach(plugin -> {
                     Map<String, Object> line = new LinkedHashMap<>(plugin.values());
                     line.put("source", "worker");

@@ -119,7 +119,8 @@ public final class LogSources {
                 value(keys, "level").map(LogSettings::level).orElse(Level.TRACE),
                 value(keys, "format").map(LogSettings::format).orElse(LogSettings.Format.JSONL),
                 Math.toIntExact(number(keys, "queue_capacity").orElse((long) Sink.DEFAULT_QUEUE_CAPACITY)),
-                rotation(keys));
+                rotation(keys),
+                keys.get("path").origin());
     }
 
     private static Optional<Rotation> rotation(Map<String, Setting> keys) {

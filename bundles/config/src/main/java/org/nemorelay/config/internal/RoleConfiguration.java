@@ -248,10 +248,11 @@ record RoleConfiguration(
             throw Failures.of("--bind must be " + SettingType.BIND.expected());
         }
         if (bind.equals("0.0.0.0") && advertise.isEmpty()) {
-            throw Failures.of("a worker bound to 0.0.0.0 requires --advertise-address");
+            throw Failures.of("--bind 0.0.0.0: a worker bound to 0.0.0.0 requires --advertise-address");
         }
         if (!bind.equals("0.0.0.0") && !advertise.isEmpty()) {
-            throw Failures.of("--advertise-address needs a worker bound to 0.0.0.0");
+            throw Failures.of(
+                    "--advertise-address \"" + advertise + "\" needs a worker bound to 0.0.0.0, and --bind is " + bind);
         }
         Map<String, Map<String, Object>> pids = new HashMap<>();
         pids.put(
@@ -312,13 +313,15 @@ record RoleConfiguration(
             return;
         }
         String origin = origin(layers, name);
-        String place = inFile(layers, name);
-        DaemonUrl url = daemonUrl(place.isEmpty() ? origin : origin + ": [daemon] advertise_address", advertise);
+        String key = inFile(layers, name).isEmpty() ? origin : origin + ": [daemon] advertise_address";
+        DaemonUrl url = daemonUrl(key + " \"" + advertise + "\"", advertise);
         if (url.loopback() && everywhere) {
-            throw Failures.of(place + "a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
+            throw Failures.of(
+                    key + " \"" + advertise + "\": a daemon bound to 0.0.0.0 must advertise a concrete reachable host");
         }
         if (tls && !url.secure()) {
-            throw Failures.of(place + "the advertised daemon URL must use https when native TLS is configured");
+            throw Failures.of(key + " \"" + advertise
+                    + "\": the advertised daemon URL must use https when native TLS is configured");
         }
     }
 

@@ -37,7 +37,10 @@ class LogSourcesTest {
                 "[logging]\nlevel = \"warn\"\nstderr_enabled = false\n[[logging.sinks]]\npath = \"/x/y.log\"\n");
     }
 
-    private static final Sink XY = new Sink(Path.of("/x/y.log"), Level.TRACE, Format.JSONL, 1_024, Optional.empty());
+    /** The file's own sink. */
+    private Sink sink() {
+        return new Sink(Path.of("/x/y.log"), Level.TRACE, Format.JSONL, 1_024, Optional.empty(), file + ":5:1");
+    }
 
     private static LogSettings toml(String text, Map<String, String> flags, Map<String, String> environment) {
         Layers layers = new Layers().over(Schema.check(TomlFile.parse("f", text), _ -> {}));
@@ -64,17 +67,17 @@ class LogSourcesTest {
     void aFileOfTheEnvironmentStandsForConfigTomlAndOptionsLieOverIt() {
         Map<String, String> environment = Map.of("NEMO_RELAY_LOG_CONFIG_PATH", file.toString());
         assertEquals(
-                new LogSettings(Level.WARN, false, Format.HUMAN, List.of(XY)),
+                new LogSettings(Level.WARN, false, Format.HUMAN, List.of(sink())),
                 toml("[daemon.logging]\nlevel = \"debug\"\n", Map.of(), environment));
         assertEquals(
-                new LogSettings(Level.INFO, false, Format.JSONL, List.of(XY)),
+                new LogSettings(Level.INFO, false, Format.JSONL, List.of(sink())),
                 LogConfiguration.resolve(Map.of("log-level", "info", "log-stderr-format", "jsonl"), environment));
     }
 
     @Test
     void aFileOnTheCommandLineDecidesAlone() {
         assertEquals(
-                new LogSettings(Level.WARN, false, Format.HUMAN, List.of(XY)),
+                new LogSettings(Level.WARN, false, Format.HUMAN, List.of(sink())),
                 toml(
                         "[daemon.logging]\nlevel = \"debug\"\n",
                         Map.of("log-config-path", file.toString()),
@@ -92,8 +95,14 @@ class LogSourcesTest {
         }
         assertEquals(
                 List.of(
-                        new Sink(Path.of("/x/y.log"), Level.INFO, Format.HUMAN, 7, Optional.of(new Rotation(9, 2))),
-                        new Sink(Path.of("/z.log"), Level.TRACE, Format.JSONL, 1_024, Optional.empty())),
+                        new Sink(
+                                Path.of("/x/y.log"),
+                                Level.INFO,
+                                Format.HUMAN,
+                                7,
+                                Optional.of(new Rotation(9, 2)),
+                                "f:2:1"),
+                        new Sink(Path.of("/z.log"), Level.TRACE, Format.JSONL, 1_024, Optional.empty(), "f:7:1")),
                 LogSources.resolve(Map.of(), Map.of(), layers.merged(), "logging")
                         .files());
     }

@@ -208,10 +208,10 @@ class RoleConfigurationTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     daemon | 0.0.0.0 |                          | a daemon bound to 0.0.0.0 requires --advertise-address
-                    daemon | 0.0.0.0 | http://127.0.0.1:1       | a daemon bound to 0.0.0.0 must advertise a concrete reachable host
-                    daemon | 0.0.0.0 | http://relay.example:1   | --advertise-address: non-loopback daemon addresses must use https
-                    worker | 0.0.0.0 |                          | a worker bound to 0.0.0.0 requires --advertise-address
-                    worker |         | host                     | --advertise-address needs a worker bound to 0.0.0.0
+                    daemon | 0.0.0.0 | http://127.0.0.1:1       | --advertise-address "http://127.0.0.1:1": a daemon bound to 0.0.0.0 must advertise a concrete reachable host
+                    daemon | 0.0.0.0 | http://relay.example:1   | --advertise-address "http://relay.example:1": non-loopback daemon addresses must use https
+                    worker | 0.0.0.0 |                          | --bind 0.0.0.0: a worker bound to 0.0.0.0 requires --advertise-address
+                    worker |         | host                     | --advertise-address "host" needs a worker bound to 0.0.0.0, and --bind is 127.0.0.1
                     """)
     void addressesThatCannotBeReachedAreRefused(String role, String bind, String advertise, String message) {
         flags.put("daemon-address", "http://127.0.0.1:47632");

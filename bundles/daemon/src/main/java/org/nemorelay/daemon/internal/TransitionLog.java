@@ -100,7 +100,7 @@ final class TransitionLog {
                         Level.ERROR,
                         TARGET,
                         "worker_activation_failed",
-                        "Worker activation failed; route changed to pass-through",
+                        "Worker activation failed; until one succeeds the route has no worker",
                         "fingerprint",
                         failed.fingerprint(),
                         "failure_reason",

@@ -48,10 +48,18 @@ public final class HookFailure extends Exception {
     static HookFailure answered(int status, String problem) {
         String text = "the daemon answered " + status + (problem.isEmpty() ? "" : ": " + problem);
         if (status == 401) {
-            return unauthorized(text);
+            return unauthorized(
+                    text + "; no session of this user is registered there under its client token: the agent's MCP"
+                            + " entry (`nemo-relay daemon mcp`) has to run, and to find the same token");
         }
         if (status == 413) {
             return tooLarge(text);
+        }
+        if (status == 503) {
+            return new HookFailure(
+                    "upstream",
+                    "upstream error: " + text
+                            + "; this user's worker does not serve yet: try again, and ask `nemo-relay status`");
         }
         return status == 400 ? invalidPayload(text) : new HookFailure("upstream", "upstream error: " + text);
     }

@@ -70,7 +70,7 @@ public final class HookRun {
             Payload input = readPayload();
             ClientTokens.Resolved credential = ClientTokens.inEnvironment(environment);
             if (credential.token().isEmpty()) {
-                return withoutCredential(input);
+                return withoutCredential(input, credential.reasons());
             }
             return deliver(input, credential.token().get());
         } catch (HookFailure e) {
@@ -101,7 +101,7 @@ public final class HookRun {
         }
         if (input.length() > MAX_PAYLOAD_BYTES) {
             log(
-                    Level.ERROR,
+                    Level.INFO,
                     "nemo_relay.operational",
                     "limit_exceeded",
                     "CLI operational record",
@@ -126,11 +126,13 @@ public final class HookRun {
     }
 
     /** Without a credential the daemon could only pass the hook through, so nobody is asked (0.1). */
-    private int withoutCredential(Payload input) throws HookFailure {
+    private int withoutCredential(Payload input, String reasons) throws HookFailure {
         boolean closed = HookPolicy.failsClosed(options.failClosed(), environment, Optional.of(input));
         if (closed) {
-            throw HookFailure.unauthorized("No NeMo Relay client credential is available; set " + ClientTokens.VARIABLE
-                    + " or run `nemo-relay daemon token ensure`");
+            throw HookFailure.unauthorized("No NeMo Relay client credential is available"
+                    + (reasons.isEmpty()
+                            ? "; set " + ClientTokens.VARIABLE + " or run `nemo-relay daemon token ensure`"
+                            : ": " + reasons));
         }
         log(
                 Level.WARN,
@@ -201,8 +203,9 @@ public final class HookRun {
             err.println("nemo-relay daemon hook failed: " + line(failure.getMessage()));
             return 0;
         }
+        // One line of the log beside the last one is enough where nobody asked for more: an agent reads them all.
         log(
-                Level.ERROR,
+                Level.INFO,
                 "nemo_relay.operational",
                 "hook_failed",
                 "CLI operational record",
@@ -224,7 +227,7 @@ public final class HookRun {
                 "mode",
                 "fail_closed");
         log(
-                Level.ERROR,
+                Level.INFO,
                 "nemo_relay.cli",
                 "command_failed",
                 "CLI command failed",

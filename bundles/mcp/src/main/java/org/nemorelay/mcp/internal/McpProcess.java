@@ -58,15 +58,6 @@ public final class McpProcess implements Routing.Host {
         try {
             Optional<RouteToken> credential = credential();
             if (credential.isEmpty()) {
-                log.log(
-                        EventLog.Level.WARN,
-                        TARGET,
-                        "daemon_mcp_pass_through",
-                        "No NeMo Relay client credential is available; serving MCP without a daemon route",
-                        "reason",
-                        "missing_credential",
-                        "route_mode",
-                        "pass_through");
                 server.open();
             } else {
                 routing = new Routing(
@@ -97,17 +88,32 @@ public final class McpProcess implements Routing.Host {
     private Optional<RouteToken> credential() {
         ClientTokens.Resolved resolved = ClientTokens.inEnvironment(environment);
         for (ClientTokens.Skipped skipped : resolved.skipped()) {
-            String place =
-                    skipped.source() == ClientTokens.Source.ENV ? ClientTokens.VARIABLE : "the client token file";
             log.log(
                     EventLog.Level.WARN,
                     "nemo_relay.daemon",
                     "route_credential_skipped",
-                    place + " " + skipped.problem().sentence() + "; ignoring it",
+                    skipped.sentence() + "; ignoring it",
                     "reason",
                     skipped.problem().word(),
                     "source",
                     skipped.source().word());
+        }
+        if (resolved.token().isEmpty()) {
+            boolean nobodysWish = !resolved.skipped().isEmpty();
+            // Not to have a token is a choice; to have one that cannot be used is not, and the user's plugins do not
+            // run.
+            log.log(
+                    nobodysWish ? EventLog.Level.ERROR : EventLog.Level.WARN,
+                    TARGET,
+                    "daemon_mcp_pass_through",
+                    nobodysWish
+                            ? "No usable client credential: " + resolved.reasons()
+                                    + "; serving MCP without a daemon route, so no worker and no plugins"
+                            : "No NeMo Relay client credential is available; serving MCP without a daemon route",
+                    "reason",
+                    "missing_credential",
+                    "route_mode",
+                    "pass_through");
         }
         if (resolved.token().isPresent()) {
             log.log(

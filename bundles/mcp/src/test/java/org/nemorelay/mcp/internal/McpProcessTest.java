@@ -8,6 +8,7 @@ import static org.nemorelay.control.FakeDaemon.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +71,31 @@ class McpProcessTest {
             assertTrue(harness.logged.getFirst().contains("missing_credential"), harness.logged.toString());
             assertEquals(0, daemon.registrations());
             assertFalse(Files.exists(home().resolve(".config")));
+        }
+    }
+
+    /** The user has a token and believes in it: what is wrong is told at every level of the log. */
+    @Test
+    void aTokenFileThatCannotBeUsedIsTold() throws Exception {
+        Path file =
+                Files.createDirectories(home().resolve(".config/nemo-relay")).resolve(".client-token");
+        Files.writeString(file, Harness.TOKEN);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        try (Harness harness = new Harness(home(), daemon.url(), false)) {
+            harness.initialize();
+            harness.answer();
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            List<String> errors = harness.logged.stream()
+                    .filter(line -> line.startsWith("ERROR"))
+                    .toList();
+            assertEquals(1, errors.size(), errors.toString());
+            assertTrue(
+                    errors.getFirst()
+                            .endsWith("No usable client credential: " + file
+                                    + " is open to others; its mode must be 0600 or 0400: chmod 600 " + file
+                                    + "; serving MCP without a daemon route, so no worker and no plugins"),
+                    errors.getFirst());
         }
     }
 
