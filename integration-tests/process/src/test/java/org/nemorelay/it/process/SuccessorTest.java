@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -31,10 +32,7 @@ class SuccessorTest {
     @Test
     void waitsForTheExitOfAWorkerWhosePluginTakesItsTime() {
         try (OneUser bench = new OneUser(folder, "[[components]]\nkind = \"leisurely\"\n")) {
-            new PluginJar("leisurely", Leisurely.class, HookPolicy.class)
-                    .header("Import-Package", "org.nemorelay.plugin.api,org.osgi.framework")
-                    .header("Bundle-Activator", Leisurely.class.getName())
-                    .deploy(bench.executable.resolve("../../etc/plugins").normalize());
+            leisurely(bench);
             try (Relay relay = bench.daemon();
                     McpSession first = McpSession.initialized(bench.user, bench.executable, relay);
                     McpSession second = McpSession.start(bench.user, bench.executable, relay)) {
@@ -44,14 +42,7 @@ class SuccessorTest {
                 assertEquals(0, first.end());
                 assertEquals(0, second.end());
                 try (McpSession next = McpSession.initialized(bench.user, bench.executable, relay)) {
-                    Await.until(
-                            () -> "the next worker\n" + relay.process().transcript(), Duration.ofSeconds(60), () -> {
-                                assertTrue(bench.workers().size() <= 1, () -> "two at once: " + bench.workers());
-                                return relay.workers().stream()
-                                        .anyMatch(worker -> !worker.string("worker_id")
-                                                        .equals(old)
-                                                && worker.string("state").equals("ready"));
-                            });
+                    awaitSuccessor(bench, relay, old);
                     assertNotEquals(process, bench.workers().getFirst().pid());
                     assertEquals(0, next.end());
                     bench.awaitNoWorkerProcess();
@@ -60,7 +51,90 @@ class SuccessorTest {
         }
     }
 
-    /** Writes its last records for three seconds. */
+    /** The daemon is killed in the middle of a drain: its successor knows of it, and waits for the plugins too. */
+    @Test
+    void aDaemonThatIsStartedAgainWaitsForAWorkerThatWasDraining() throws Exception {
+        try (OneUser bench = new OneUser(folder, "[[components]]\nkind = \"leisurely\"\n", "/worker");
+                Clients clients = new Clients()) {
+            leisurely(bench);
+            bench.provider.respond("/worker/v1/messages", (request, reply) -> {
+                reply.head(200, "content-type: text/event-stream", "transfer-encoding: chunked");
+                while (true) {
+                    reply.chunk("data: on\n\n".getBytes(StandardCharsets.UTF_8));
+                    Thread.sleep(100);
+                }
+            });
+            int port;
+            String old;
+            try (Relay relay = bench.daemon()) {
+                port = relay.port();
+                try (McpSession first = McpSession.initialized(bench.user, bench.executable, relay);
+                        Call call = clients.post(Version.HTTP_1_1, port, "/v1/messages", bench.user.header())) {
+                    old = relay.awaitReadyWorker(first);
+                    call.data("{}".getBytes(StandardCharsets.UTF_8)).end();
+                    call.read();
+                    assertEquals(0, first.end());
+                    Await.until(
+                            "the worker drains",
+                            Duration.ofSeconds(10),
+                            () -> relay.process().stderr().contains("event=worker_drain_started"));
+                    relay.process().signal("KILL");
+                    relay.process().awaitExit(Duration.ofSeconds(10));
+                }
+            }
+            try (Relay next = Relay.start(port, bench.user, bench.executable, Relay.upstream(bench.provider));
+                    McpSession session = McpSession.initialized(bench.user, bench.executable, next)) {
+                awaitSuccessor(bench, next, old);
+                String log = next.process().stderr();
+                assertTrue(
+                        log.contains("event=worker_removed")
+                                && log.indexOf("event=worker_removed") < log.indexOf("event=worker_staged"),
+                        next.process()::transcript);
+                assertEquals(0, session.end());
+                bench.awaitNoWorkerProcess();
+            }
+        }
+    }
+
+    /** Nobody could tell it of its drain: until its end was looked for, it kept its route for two minutes. */
+    @Test
+    void aWorkerThatDiedBeforeItsDrainIsReplacedInSeconds() {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession first = McpSession.initialized(bench.user, bench.executable, relay)) {
+            String old = relay.awaitReadyWorker(first);
+            bench.workers()
+                    .forEach(process -> ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly));
+            bench.awaitNoWorkerProcess();
+            assertEquals(0, first.end());
+            long start = System.nanoTime();
+            try (McpSession next = McpSession.initialized(bench.user, bench.executable, relay)) {
+                awaitSuccessor(bench, relay, old);
+                Duration took = Duration.ofNanos(System.nanoTime() - start);
+                assertTrue(took.compareTo(Duration.ofSeconds(50)) < 0, took::toString);
+                assertEquals(0, next.end());
+            }
+            bench.awaitNoWorkerProcess();
+        }
+    }
+
+    private static void leisurely(OneUser bench) {
+        new PluginJar("leisurely", Leisurely.class, HookPolicy.class)
+                .header("Import-Package", "org.nemorelay.plugin.api,org.osgi.framework")
+                .header("Bundle-Activator", Leisurely.class.getName())
+                .deploy(bench.executable.resolve("../../etc/plugins").normalize());
+    }
+
+    private static void awaitSuccessor(OneUser bench, Relay relay, String old) {
+        Await.until(() -> "the next worker\n" + relay.process().transcript(), Duration.ofSeconds(60), () -> {
+            assertTrue(bench.workers().size() <= 1, () -> "two at once: " + bench.workers());
+            return relay.workers().stream()
+                    .anyMatch(worker -> !worker.string("worker_id").equals(old)
+                            && worker.string("state").equals("ready"));
+        });
+    }
+
+    /** Writes its last records for six seconds. */
     public static final class Leisurely implements HookPolicy, BundleActivator {
         /** As a component. */
         public Leisurely(Map<String, Object> properties) {}
@@ -73,7 +147,7 @@ class SuccessorTest {
 
         @Override
         public void stop(BundleContext context) throws InterruptedException {
-            Thread.sleep(3_000);
+            Thread.sleep(6_000);
         }
 
         @Override
