@@ -20,6 +20,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.nemorelay.identity.internal.FileStatus;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Reasons;
@@ -41,6 +42,7 @@ public final class PrivateFiles {
 
     private final EffectiveUser user;
     private final Disk disk;
+    private final Consumer<String> notices;
 
     /** How written bytes reach the disk: what a test makes slow or full. */
     @FunctionalInterface
@@ -54,8 +56,18 @@ public final class PrivateFiles {
     }
 
     public PrivateFiles(EffectiveUser user, Disk disk) {
+        this(user, disk, notice -> {});
+    }
+
+    /** @param notices hears of every file that was open to others until now: one line that names it */
+    PrivateFiles(EffectiveUser user, Disk disk, Consumer<String> notices) {
         this.user = user;
         this.disk = disk;
+        this.notices = notices;
+    }
+
+    PrivateFiles telling(Consumer<String> listener) {
+        return new PrivateFiles(user, disk, listener);
     }
 
     /** Makes sure that the folder exists, is no link, belongs to the user, and is closed to others (0700). */
@@ -92,6 +104,12 @@ public final class PrivateFiles {
                 stillThere(file, status);
                 if (status.permissions() != 0600) {
                     Files.setPosixFilePermissions(file, OWNER_FILE);
+                }
+                if (status.open()) {
+                    notices.accept(file + " was open to other accounts until now (mode "
+                            + Integer.toOctalString(status.permissions())
+                            + ") and has been closed (600); if one of them may have read or written it, move it away to have a"
+                            + " new one made");
                 }
                 return Optional.of(readAll(file, channel, maxBytes));
             }

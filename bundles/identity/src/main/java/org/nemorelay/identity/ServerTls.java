@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
@@ -79,6 +80,16 @@ public final class ServerTls {
             throw wrong(keyFile + " holds no key of the first certificate's kind, " + shown.getAlgorithm());
         } catch (GeneralSecurityException e) {
             throw wrong(keyFile + " cannot be used: " + e.getMessage());
+        }
+    }
+
+    /** Whether every account of this machine can read the file: certificate managers give keys to a group at most. */
+    public static boolean openToAll(Path key) {
+        try {
+            return Files.getPosixFilePermissions(key).contains(PosixFilePermission.OTHERS_READ);
+        } catch (IOException e) {
+            // Reading it will tell what is wrong.
+            return false;
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.nemorelay.identity.internal.KeyFile;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -16,9 +17,15 @@ import org.nemorelay.protocol.control.SigningKey;
  */
 public final class StateFolder {
     private final Path base;
+    private final Consumer<String> notices;
 
     private StateFolder(Path base) {
+        this(base, notice -> {});
+    }
+
+    private StateFolder(Path base, Consumer<String> notices) {
         this.base = base;
+        this.notices = notices;
     }
 
     /** The folder of that environment; {@link FailureKind#CONFIGURATION} when neither variable holds an absolute path. */
@@ -56,6 +63,11 @@ public final class StateFolder {
     /** A folder at that place. */
     public static StateFolder at(Path base) {
         return new StateFolder(base);
+    }
+
+    /** The same folder; the listener hears of every file in it that is found open to other accounts and closed, in one line. */
+    public StateFolder telling(Consumer<String> listener) {
+        return new StateFolder(base, listener);
     }
 
     public Path base() {
@@ -114,6 +126,6 @@ public final class StateFolder {
 
     /** The rules for files of this user. */
     public PrivateFiles files() {
-        return new PrivateFiles(EffectiveUser.current());
+        return new PrivateFiles(EffectiveUser.current()).telling(notices);
     }
 }

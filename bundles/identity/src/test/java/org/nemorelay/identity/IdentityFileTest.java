@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
@@ -99,6 +100,28 @@ class IdentityFileTest {
         assertEquals(key.publicKey(), load().publicKey());
         assertEquals("rw-------", Folders.mode(file()));
         assertEquals("rwx------", Folders.mode(file().getParent()));
+    }
+
+    @Test
+    void tellsOnceThatAKeyWasOpenToOthers() throws IOException {
+        List<String> notices = new ArrayList<>();
+        StateFolder folder = StateFolder.at(temp).telling(notices::add);
+        folder.daemonIdentity();
+        folder.hookTlsIdentity();
+        folder.generations();
+        assertEquals(List.of(), notices);
+        Path key = temp.resolve("daemon/daemon-identity.pk8");
+        Path hooks = temp.resolve("bootstrap/hook-tls-identity.json");
+        for (Path file : List.of(key, hooks)) {
+            Folders.mode(file, "rw-r--r--");
+        }
+        folder.daemonIdentity();
+        folder.hookTlsIdentity();
+        folder.daemonIdentity();
+        assertEquals(2, notices.size(), notices::toString);
+        assertTrue(notices.getFirst().startsWith(key + " was open to other accounts until now (mode 644)"));
+        assertTrue(notices.getLast().startsWith(hooks + " was open"), notices::toString);
+        assertEquals("rw-------", Folders.mode(hooks));
     }
 
     @Test

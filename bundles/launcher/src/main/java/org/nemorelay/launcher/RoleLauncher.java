@@ -30,6 +30,9 @@ public final class RoleLauncher {
     /** How long plugins may take to stop; a drain comes before that and has its own limit. */
     private static final Duration STOP_LIMIT = Duration.ofMinutes(3);
 
+    /** The same for a role that never was up: it has accepted nothing, and what hangs in its start does not stop either. */
+    private static final Duration UNREADY_STOP_LIMIT = Duration.ofSeconds(3);
+
     private RoleLauncher() {}
 
     /**
@@ -82,7 +85,7 @@ public final class RoleLauncher {
             try {
                 return question.apply(role.await(service, end, QUESTION_LIMIT));
             } finally {
-                stop(role.framework());
+                stop(role.framework(), STOP_LIMIT);
             }
         }
     }
@@ -102,7 +105,7 @@ public final class RoleLauncher {
                 }
             }
             end.await();
-            stop(role.framework());
+            stop(role.framework(), end.wasReady() ? STOP_LIMIT : UNREADY_STOP_LIMIT);
         } catch (RelayException e) {
             end.fail(e);
         }
@@ -124,11 +127,11 @@ public final class RoleLauncher {
         }
     }
 
-    private static void stop(Framework framework) {
+    private static void stop(Framework framework, Duration limit) {
         try {
             framework.stop();
             // A plugin that does not come to an end must not keep the process.
-            framework.waitForStop(STOP_LIMIT.toMillis());
+            framework.waitForStop(limit.toMillis());
         } catch (BundleException e) {
             throw new RelayException(FailureKind.INTERNAL, "the framework does not stop: " + e.getMessage(), e);
         } catch (InterruptedException e) {

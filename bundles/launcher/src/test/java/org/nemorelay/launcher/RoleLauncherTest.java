@@ -10,8 +10,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.protocol.FailureKind;
@@ -80,6 +82,17 @@ class RoleLauncherTest {
         TestBundles bundles = new TestBundles(home).add("only", Map.of("Bundle-Activator", Fails.class.getName()));
         String failure = failure(bundles.feature(), log, bundles.classPath());
         assertEquals("port 1 is taken", failure);
+    }
+
+    /** Report B43: what hangs in a start must not keep the process when the start has failed. */
+    @Test
+    @Timeout(60)
+    void aStartThatFailedDoesNotWaitForWhatDoesNotStop() throws Exception {
+        TestBundles bundles = new TestBundles(home)
+                .add("stubborn", Map.of("Bundle-Activator", Stubborn.class.getName()))
+                .add("fails", Map.of("Bundle-Activator", Fails.class.getName()));
+        assertEquals("port 1 is taken", failure(bundles.feature(), log, bundles.classPath()));
+        Stubborn.LET_GO.countDown();
     }
 
     @Test
@@ -175,6 +188,18 @@ class RoleLauncherTest {
 
         @Override
         public void stop(BundleContext context) {}
+    }
+
+    public static class Stubborn implements BundleActivator {
+        private static final CountDownLatch LET_GO = new CountDownLatch(1);
+
+        @Override
+        public void start(BundleContext context) {}
+
+        @Override
+        public void stop(BundleContext context) throws InterruptedException {
+            LET_GO.await();
+        }
     }
 
     public static class Throws implements BundleActivator {

@@ -144,7 +144,7 @@ public final class DaemonServer implements AdminVerb {
             Ids ids,
             Function<StateFolder, GenerationFile> record) {
         TimeScale scale = TimeScale.of(environment).within(onlyThisMachine());
-        StateFolder folder = StateFolder.of(environment);
+        StateFolder folder = StateFolder.of(environment).telling(this::wasOpen);
         GenerationFile generations = record.apply(folder);
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         List<DrainingWorker> draining = generations.draining();
@@ -198,6 +198,11 @@ public final class DaemonServer implements AdminVerb {
                 throw new RelayException(FailureKind.INTERNAL, "a signature of this daemon does not verify");
             }
             boolean secure = !daemon.tls__cert().isEmpty();
+            if (secure && ServerTls.openToAll(Path.of(daemon.tls__key()))) {
+                wasOpen("daemon TLS private key " + daemon.tls__key()
+                        + " can be read by every account of this machine; close it (chmod o-r), and replace it if one of them may"
+                        + " have read it");
+            }
             HttpListener listener = secure
                     ? http.listenSecurely(
                             daemon.bind(),
@@ -245,6 +250,10 @@ public final class DaemonServer implements AdminVerb {
             state.close();
             throw e;
         }
+    }
+
+    private void wasOpen(String notice) {
+        log.log(Level.ERROR, TransitionLog.TARGET, "private_file_open", notice, "error_kind", FailureKind.STATE.word());
     }
 
     private static Upstreams upstreams(UpstreamConfiguration upstream, Map<String, String> environment) {

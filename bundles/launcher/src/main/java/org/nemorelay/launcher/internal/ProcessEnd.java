@@ -47,6 +47,11 @@ public final class ProcessEnd implements ProcessControl {
         }
     }
 
+    /** Whether the role has said that it is up. */
+    public boolean wasReady() {
+        return up.isDone();
+    }
+
     /** Waits for the end. */
     public End await() {
         return end.join();

@@ -9,6 +9,7 @@ import java.util.function.IntConsumer;
 import org.nemorelay.identity.ClientTokens;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.telemetry.EventLog;
@@ -64,7 +65,7 @@ public final class McpProcess implements Routing.Host {
                         daemon,
                         credential.get(),
                         environment,
-                        StateFolder.of(environment),
+                        StateFolder.of(environment).telling(this::wasOpen),
                         new InstalledWorker(home, daemon),
                         log,
                         this);
@@ -169,5 +170,9 @@ public final class McpProcess implements Routing.Host {
                 failure.kind().word());
         log.flush();
         err.println("nemo-relay daemon mcp: " + failure.getMessage());
+    }
+
+    private void wasOpen(String notice) {
+        log.log(EventLog.Level.ERROR, TARGET, "private_file_open", notice, "error_kind", FailureKind.STATE.word());
     }
 }

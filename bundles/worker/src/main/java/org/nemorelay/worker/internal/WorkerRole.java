@@ -22,6 +22,7 @@ import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.protocol.DaemonUrl;
+import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.TimeScale;
@@ -144,7 +145,14 @@ public final class WorkerRole {
                     "divisor",
                     scale.divisor());
         }
-        StateFolder state = StateFolder.of(options.environment());
+        StateFolder state = StateFolder.of(options.environment())
+                .telling(notice -> log.log(
+                        EventLog.Level.ERROR,
+                        Worker.TARGET,
+                        "private_file_open",
+                        notice,
+                        "error_kind",
+                        FailureKind.STATE.word()));
         String workerId = ids.uuid7();
         ControlClient client = new ControlClient(
                 daemon,

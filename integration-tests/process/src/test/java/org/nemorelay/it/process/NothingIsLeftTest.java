@@ -64,7 +64,8 @@ class NothingIsLeftTest {
                 }
                 Await.until(
                         () -> "no worker is left\n" + mcp.process().transcript(),
-                        Duration.ofSeconds(20),
+                        // 5 s, and as much again for a machine that is busy.
+                        Duration.ofSeconds(10),
                         () -> bench.workers().isEmpty());
             }
         }
