@@ -10,7 +10,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.nemorelay.plugin.api.Event;
 
 /**
@@ -58,19 +61,23 @@ final class AtofPost implements Sink {
 
     @Override
     public synchronized void flush() throws IOException, InterruptedException {
-        settle();
+        if (!settled()) {
+            throw new IOException(waiting.size() + (sending ? 1 : 0) + " events have not reached " + target
+                    + " yet, it is slower than they come");
+        }
         tell();
     }
 
-    private void settle() throws InterruptedException {
+    private boolean settled() throws InterruptedException {
         long deadline = System.nanoTime() + FLUSH_NANOS;
         while (!waiting.isEmpty() || sending) {
             long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             if (left <= 0) {
-                return;
+                return false;
             }
             wait(left);
         }
+        return true;
     }
 
     private void tell() throws IOException {
@@ -115,13 +122,26 @@ final class AtofPost implements Sink {
 
     private void post(String line) throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(target.uri())
-                .timeout(Duration.ofMillis(target.timeoutMillis()))
                 .header("content-type", "application/x-ndjson")
                 .POST(HttpRequest.BodyPublishers.ofString(line, StandardCharsets.UTF_8));
         target.headers().forEach(request::setHeader);
-        HttpResponse<Void> response = client.send(request.build(), HttpResponse.BodyHandlers.discarding());
-        if (response.statusCode() / 100 != 2) {
-            throw new IOException("it answered " + response.statusCode());
+        // The request's own time ends with the head of the answer.
+        CompletableFuture<HttpResponse<Void>> answer =
+                client.sendAsync(request.build(), HttpResponse.BodyHandlers.discarding());
+        try {
+            int status =
+                    answer.get(target.timeoutMillis(), TimeUnit.MILLISECONDS).statusCode();
+            if (status / 100 != 2) {
+                throw new IOException("it answered " + status);
+            }
+        } catch (TimeoutException e) {
+            throw new IOException("it did not answer in " + target.timeoutMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException cause
+                    ? cause
+                    : new IOException(e.getCause().toString(), e);
+        } finally {
+            answer.cancel(true);
         }
     }
 

@@ -41,6 +41,7 @@ final class Conventions {
             case "tool" -> {
                 attributes.put("gen_ai.operation.name", "execute_tool");
                 attributes.put("gen_ai.tool.name", event.name());
+                attributes.put("gen_ai.tool.type", "function");
                 event.categoryProfile()
                         .optionalString("tool_call_id")
                         .ifPresent(id -> attributes.put("gen_ai.tool.call.id", id));

@@ -10,6 +10,7 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.common.ComponentLoader;
 import io.opentelemetry.context.Context;
+import io.opentelemetry.exporter.internal.FailedExportException;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
 import io.opentelemetry.exporter.sender.jdk.internal.JdkHttpSenderProvider;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -82,7 +84,7 @@ final class Traces implements Sink {
                 // Inside a bundle nothing is found by looking around.
                 .setComponentLoader(new OwnComponents());
         target.headers().forEach(otlp::addHeader);
-        this.exporter = new Counting(otlp.build());
+        this.exporter = new Counting(otlp.build(), target.timeoutMillis() + 500);
         SpanProcessor batches = BatchSpanProcessor.builder(exporter)
                 .setMaxQueueSize((int) config.integer("max_queue_size", 2048, 1, 1_000_000))
                 .setMaxExportBatchSize((int) config.integer("max_export_batch_size", 512, 1, 1_000_000))
@@ -282,12 +284,14 @@ final class Traces implements Sink {
     /** Counts what the exporter could not send. */
     private static final class Counting implements SpanExporter {
         private final SpanExporter exporter;
+        private final long timeoutMillis;
         private final AtomicLong failed = new AtomicLong();
         private final AtomicReference<String> why = new AtomicReference<>("");
         private volatile boolean failing;
 
-        Counting(SpanExporter exporter) {
+        Counting(SpanExporter exporter, long timeoutMillis) {
             this.exporter = exporter;
+            this.timeoutMillis = timeoutMillis;
         }
 
         long failed() {
@@ -305,18 +309,36 @@ final class Traces implements Sink {
         @Override
         public CompletableResultCode export(Collection<SpanData> spans) {
             int count = spans.size();
-            CompletableResultCode result = exporter.export(spans);
+            CompletableResultCode sent = exporter.export(spans);
+            CompletableResultCode result = new CompletableResultCode();
+            sent.whenComplete(() -> {
+                if (sent.isSuccess()) {
+                    result.succeed();
+                } else {
+                    result.failExceptionally(
+                            sent.getFailureThrowable() == null
+                                    ? new IOException("it took them not")
+                                    : sent.getFailureThrowable());
+                }
+            });
+            // The exporter's own time ends with the head of the answer.
+            CompletableFuture.delayedExecutor(timeoutMillis, TimeUnit.MILLISECONDS)
+                    .execute(() ->
+                            result.failExceptionally(new IOException("it did not answer in " + timeoutMillis + " ms")));
             result.whenComplete(() -> {
                 failing = !result.isSuccess();
-                if (!result.isSuccess()) {
+                if (failing) {
                     failed.addAndGet(count);
-                    Throwable cause = result.getFailureThrowable();
-                    if (cause != null && cause.getMessage() != null) {
-                        why.set(": " + cause.getMessage().lines().findFirst().orElse(""));
-                    }
+                    why.set(": " + reason(result.getFailureThrowable()));
                 }
             });
             return result;
+        }
+
+        private static String reason(Throwable cause) {
+            return cause instanceof FailedExportException.HttpExportException answer && answer.getResponse() != null
+                    ? "it answered " + answer.getResponse().getStatusCode()
+                    : String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
         }
 
         @Override

@@ -2,6 +2,7 @@ package org.nemorelay.plugin.pricing.internal;
 
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -50,14 +51,15 @@ record Catalogue(List<Price> prices) {
             catalogue.integer("version", 1, 1);
             List<Price> prices = new ArrayList<>();
             for (JsonObject entry : catalogue.objects("entries")) {
-                List<String> names = new ArrayList<>(List.of(entry.string("model_id")));
+                String model = entry.string("model_id");
+                List<String> names = new ArrayList<>(List.of(model));
                 names.addAll(entry.has("aliases") ? entry.strings("aliases") : List.of());
                 JsonObject rates = entry.object("rates");
                 Map<Price.Kind, BigDecimal> perMillion = new EnumMap<>(Price.Kind.class);
                 for (Price.Kind kind : Price.Kind.values()) {
                     Object rate = rates.values().get(kind.rateKey());
                     if (rate != null) {
-                        perMillion.put(kind, rate(kind.rateKey(), rate));
+                        perMillion.put(kind, rate(model, kind.rateKey(), rate));
                     }
                 }
                 prices.add(new Price(
@@ -65,7 +67,7 @@ record Catalogue(List<Price> prices) {
                         entry.optionalString("currency").orElse("USD"),
                         entry.optionalString("pricing_as_of").orElse(""),
                         perMillion));
-                unit(entry.optionalString("unit"));
+                unit(model, entry.optionalString("unit"));
             }
             return prices;
         } catch (IOException e) {
@@ -85,21 +87,22 @@ record Catalogue(List<Price> prices) {
         };
     }
 
-    private static BigDecimal rate(String key, Object value) {
+    private static BigDecimal rate(String model, String key, Object value) {
         BigDecimal rate = switch (value) {
             case Long number -> BigDecimal.valueOf(number);
+            case BigInteger number -> new BigDecimal(number);
             case BigDecimal number -> number;
-            default -> throw new JsonException(key + " must be a number");
+            default -> throw new JsonException("the entry of " + model + ": " + key + " must be a number");
         };
-        if (rate.signum() < 0) {
-            throw new JsonException(key + " must not be negative");
+        if (!Price.possible(rate)) {
+            throw new JsonException("the entry of " + model + ": " + key + " " + Price.POSSIBLE);
         }
         return rate;
     }
 
-    private static void unit(Optional<String> unit) {
+    private static void unit(String model, Optional<String> unit) {
         if (unit.filter(word -> !word.equals("per_token")).isPresent()) {
-            throw new JsonException("the unit " + unit.get() + " is not per_token");
+            throw new JsonException("the entry of " + model + ": the unit " + unit.get() + " is not per_token");
         }
     }
 
@@ -126,8 +129,8 @@ record Catalogue(List<Price> prices) {
             Map<Price.Kind, BigDecimal> perMillion = new EnumMap<>(Price.Kind.class);
             for (Price.Kind kind : Price.Kind.values()) {
                 Optional<BigDecimal> rate = rates.optionalNumber(kind.rateKey());
-                if (rate.filter(number -> number.signum() < 0).isPresent()) {
-                    throw rates.failure(kind.rateKey(), "must not be negative");
+                if (rate.filter(number -> !Price.possible(number)).isPresent()) {
+                    throw rates.failure(kind.rateKey(), Price.POSSIBLE);
                 }
                 rate.ifPresent(number -> perMillion.put(kind, number));
             }

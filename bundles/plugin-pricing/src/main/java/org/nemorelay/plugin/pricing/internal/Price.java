@@ -14,6 +14,10 @@ import java.util.TreeMap;
  * @param perMillion of each kind of token that has a rate
  */
 record Price(List<String> names, String currency, String asOf, Map<Kind, BigDecimal> perMillion) {
+    static final String POSSIBLE = "must be a price from 0 to 1000000000 with at most 12 decimals";
+
+    private static final BigDecimal MAX = new BigDecimal("1000000000");
+    private static final int MAX_DECIMALS = 12;
     private static final int MILLION_DIGITS = 6;
 
     /** Kinds of tokens that are charged apart. */
@@ -36,6 +40,13 @@ record Price(List<String> names, String currency, String asOf, Map<Kind, BigDeci
         String rateKey() {
             return word + "_per_million";
         }
+    }
+
+    /** Whether this can be a rate; one of a billion digits would take all memory to write down. */
+    static boolean possible(BigDecimal rate) {
+        return rate.signum() >= 0
+                && rate.compareTo(MAX) <= 0
+                && (rate.signum() == 0 || rate.stripTrailingZeros().scale() <= MAX_DECIMALS);
     }
 
     /** The cost of each kind that was used and has a rate. */

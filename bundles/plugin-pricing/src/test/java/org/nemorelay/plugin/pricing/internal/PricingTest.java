@@ -109,6 +109,38 @@ class PricingTest {
                 .contains("version must be an integer from 1 to 1"));
     }
 
+    @Test
+    void aPriceThatNobodyAsksIsRefusedWithItsModel() throws Exception {
+        for (String rate : List.of("-1", "-0.5", "1e999999999", "1000000001", "1e-999999999", "99999999999999999999")) {
+            Path bad = Files.writeString(
+                    folder.resolve("bad.json"),
+                    "{\"version\":1,\"entries\":[{\"model_id\":\"ok\",\"rates\":{}},{\"model_id\":\"m-2\",\"rates\":"
+                            + "{\"output_per_million\":" + rate + "}}]}");
+            assertEquals(
+                    "sources.0.path: the catalogue " + bad + ": the entry of m-2: output_per_million must be a price"
+                            + " from 0 to 1000000000 with at most 12 decimals",
+                    refusal(Map.of("sources.0.type", "file", "sources.0.path", bad.toString())),
+                    rate);
+        }
+        assertEquals(
+                "sources.0.catalog.entries.0.rates.input_per_million: must be a price from 0 to 1000000000 with at most"
+                        + " 12 decimals",
+                refusal(Map.of(
+                        "sources.0.type",
+                        "inline",
+                        "sources.0.catalog.entries.0.model_id",
+                        "m",
+                        "sources.0.catalog.entries.0.rates.input_per_million",
+                        -1L)));
+    }
+
+    @Test
+    void ofSeveralEntriesForAModelTheFirstCounts() throws Exception {
+        Map<String, Object> recorded = recorded(config(), "claude-x", Map.of("prompt_tokens", 1_000_000L));
+        assertEquals("3", recorded.get("nemo_relay.cost.input").toString());
+        assertEquals("EUR", recorded.get("nemo_relay.cost.currency"));
+    }
+
     private static String refusal(Map<String, Object> config) {
         return assertThrows(PluginConfigException.class, () -> new Pricing(config))
                 .getMessage();

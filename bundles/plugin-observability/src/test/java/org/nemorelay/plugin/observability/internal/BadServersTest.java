@@ -1,0 +1,167 @@
+package org.nemorelay.plugin.observability.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.nemorelay.plugin.api.Event;
+
+/** A server that does not take what it is sent is told at the flush, whatever it does, and what comes after it arrives again. */
+@Timeout(120)
+class BadServersTest {
+    /** What a server does wrong. */
+    enum Fault {
+        REDIRECTS {
+            @Override
+            void serve(HttpExchange exchange, CountDownLatch end) throws IOException {
+                exchange.getResponseHeaders().set("location", "/elsewhere");
+                exchange.sendResponseHeaders(307, -1);
+            }
+        },
+        REFUSES {
+            @Override
+            void serve(HttpExchange exchange, CountDownLatch end) throws IOException {
+                exchange.sendResponseHeaders(400, -1);
+            }
+        },
+        NEVER_ANSWERS {
+            @Override
+            void serve(HttpExchange exchange, CountDownLatch end) throws InterruptedException {
+                end.await();
+            }
+        },
+        NEVER_ENDS_ITS_ANSWER {
+            @Override
+            void serve(HttpExchange exchange, CountDownLatch end) throws IOException, InterruptedException {
+                exchange.sendResponseHeaders(200, 0);
+                exchange.getResponseBody().write(' ');
+                exchange.getResponseBody().flush();
+                end.await();
+            }
+        };
+
+        abstract void serve(HttpExchange exchange, CountDownLatch end) throws IOException, InterruptedException;
+    }
+
+    private final List<String> asked = new CopyOnWriteArrayList<>();
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    private final String url = "http://127.0.0.1:" + server.getAddress().getPort();
+    private volatile Fault fault;
+
+    BadServersTest() throws IOException {
+        server.setExecutor(threads);
+        server.createContext("/", exchange -> {
+            asked.add(exchange.getRequestURI().getPath());
+            exchange.getRequestBody().readAllBytes();
+            try (exchange) {
+                if (fault == null) {
+                    exchange.sendResponseHeaders(200, -1);
+                } else {
+                    fault.serve(exchange, end);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        end.countDown();
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private static Observability plugin(Object... keysAndValues) {
+        Map<String, Object> config = new HashMap<>();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            config.put((String) keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return new Observability(config, Clock.systemUTC(), Map.of());
+    }
+
+    private static void call(Observability plugin, String uuid) throws Exception {
+        for (String half : List.of("start", "end")) {
+            Map<String, Object> envelope = new HashMap<>(Map.of(
+                    "kind", "scope",
+                    "scope_category", half,
+                    "category", "tool",
+                    "attributes", List.of(),
+                    "atof_version", "0.1",
+                    "uuid", uuid,
+                    "timestamp", "2026-11-30T00:00:00+00:00",
+                    "name", "Bash"));
+            try {
+                plugin.onEvent(Event.of(envelope));
+            } catch (IOException e) {
+                // Told again at the flush.
+            }
+        }
+    }
+
+    private void check(Observability plugin, String told) throws Exception {
+        call(plugin, "u1");
+        IOException failure = assertThrows(IOException.class, plugin::flush);
+        assertTrue(failure.getMessage().startsWith(told), failure.getMessage());
+        assertEquals(1, failure.getMessage().lines().count());
+        assertTrue(!asked.contains("/elsewhere"), "its headers are for this server alone");
+        fault = null;
+        call(plugin, "u2");
+        plugin.flush();
+        plugin.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void lines(Fault fault) throws Exception {
+        this.fault = fault;
+        check(
+                plugin(
+                        "atof.enabled",
+                        true,
+                        "atof.sinks.0.type",
+                        "stream",
+                        "atof.sinks.0.url",
+                        url,
+                        "atof.sinks.0.timeout_millis",
+                        300L),
+                "2 events did not reach " + url + ": ");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void traces(Fault fault) throws Exception {
+        this.fault = fault;
+        check(
+                plugin(
+                        "opentelemetry.enabled",
+                        true,
+                        "opentelemetry.endpoints.0.type",
+                        "gen_ai",
+                        "opentelemetry.endpoints.0.endpoint",
+                        url,
+                        "opentelemetry.endpoints.0.timeout_millis",
+                        300L),
+                "1 spans did not reach " + url + ": ");
+    }
+}
