@@ -22,7 +22,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     private static final int MAX_EVENTS = 1024;
     private static final long MAX_CHARACTERS = 16L * 1024 * 1024;
     /** How long events gather once there is one, unless somebody waits: to wake for each costs more than most of them. */
-    private static final long GATHER_MILLIS = 5;
+    private static final long GATHER_MILLIS = 2;
 
     /** How long after a failure it is looked for its end: at least, and at most. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);

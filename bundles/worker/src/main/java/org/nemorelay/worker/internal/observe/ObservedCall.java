@@ -152,7 +152,7 @@ public final class ObservedCall implements ExchangeListener {
                     truncate();
                     return;
                 }
-                tail = new Frame(tail == null ? Math.clamp(left, FIRST_FRAME_BYTES, FRAME_BYTES) : FRAME_BYTES);
+                tail = new Frame(tail == null ? Math.clamp(left, firstFrame(), FRAME_BYTES) : FRAME_BYTES);
                 frames.add(tail);
             }
             int count = Math.min(left, tail.bytes.length - tail.count);
@@ -162,6 +162,12 @@ public final class ObservedCall implements ExchangeListener {
             left -= count;
         }
         schedule();
+    }
+
+    /** A small answer that tells its length needs no more than that. */
+    private int firstFrame() {
+        long length = head.map(Head::length).orElse(-1L);
+        return length > 0 ? (int) Math.min(length, FIRST_FRAME_BYTES) : FIRST_FRAME_BYTES;
     }
 
     /** The exchange is over; later calls change nothing. */

@@ -37,8 +37,11 @@ public final class TrafficEvents {
     private static final long MAX_HOOK_BYTES = 32L * 1024 * 1024;
     private static final long SWEEP_MILLIS = 5000;
     private static final long HOLD_MILLIS = 2000;
-    /** How long traffic gathers before it is read, unless somebody waits: a wake-up costs a request more than its record. */
-    private static final long GATHER_MILLIS = 20;
+    /**
+     * How long traffic gathers before it is read, unless somebody waits: a wake-up costs a request more than its record. What
+     * gathers longer outgrows the young generation.
+     */
+    private static final long GATHER_MILLIS = 5;
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
