@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -20,7 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Maker;
@@ -88,6 +91,34 @@ class ClockJumpTest {
             assertNothingComesOf(maker, scene, "one", Map.of(clock, offset));
             scene.assertEndsWell();
         }
+    }
+
+    /** Every clock is set in each state, which goes on as if nothing had been. */
+    @ParameterizedTest
+    @MethodSource
+    @Tag("long")
+    void clocksThatJumpInAnyStateChangeNothing(State state, String offset) throws Exception {
+        try (Scene scene = scene(Maker.OURS)) {
+            state.enter(scene);
+            scene.stream("slow", 30);
+            scene.awaitSubmitted("slow");
+            scene.remember();
+            for (Clock clock : Clock.values()) {
+                Files.writeString(clock.file(folder), offset);
+            }
+            awaitClock(scene.port(), offset);
+            scene.stream("after", 1);
+            scene.letGo();
+            scene.await(new Fault(Maker.OURS, state, EnumSet.of(Victim.PROVIDER), Fault.Next.LATER).ending());
+            scene.assertAnswered("slow", true);
+            scene.assertAnswered("after", true);
+            scene.assertEndsWell();
+        }
+    }
+
+    static Stream<Arguments> clocksThatJumpInAnyStateChangeNothing() {
+        return Stream.of(State.values())
+                .flatMap(state -> Stream.of(HOUR, HOUR_BACK).map(offset -> Arguments.of(state, offset)));
     }
 
     /** The grace of 30 s is neither over at once nor an hour later. */

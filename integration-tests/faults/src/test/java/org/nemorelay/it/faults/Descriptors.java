@@ -66,9 +66,16 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
     }
 
     /** Connections in any state but those that are established with this port. */
-    List<String> connectedBut(int port) {
+    private List<String> connectedBut(int port) {
         return connected.stream()
                 .filter(socket -> !socket.equals(ESTABLISHED + port))
                 .toList();
+    }
+
+    /** Whether of what came since there is only a pool of connections to the provider's port. */
+    boolean closedWhatCameSince(Descriptors start, int providerPort) {
+        return listening.equals(start.listening)
+                && connectedBut(providerPort).isEmpty()
+                && others.size() <= start.others.size();
     }
 }

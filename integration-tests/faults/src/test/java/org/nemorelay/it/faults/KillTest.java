@@ -86,6 +86,7 @@ class KillTest {
     private void run(Fault fault) {
         RESULTS.put(fault, "FAILED");
         long begun = System.nanoTime();
+        String how = "";
         try (Scene scene = new Scene(folder, fault.maker())) {
             fault.state().enter(scene);
             scene.stream("slow", 50);
@@ -104,6 +105,7 @@ class KillTest {
             if (scene.daemonWasAwayForTheGrace()) {
                 // A machine that is so busy: its clients have given up, or are about to.
                 scene.awaitServed();
+                how = ", whatever the ending: the daemon needed too long to start";
             } else {
                 scene.await(fault.ending());
             }
@@ -113,7 +115,7 @@ class KillTest {
             }
             scene.assertEndsWell();
         }
-        RESULTS.put(fault, (System.nanoTime() - begun) / 1_000_000_000 + " s");
+        RESULTS.put(fault, (System.nanoTime() - begun) / 1_000_000_000 + " s" + how);
     }
 
     @AfterAll

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +26,17 @@ class ProcessHygieneTest {
 
     @Test
     void aWorkerHasASessionOfItsOwnAndOutlivesTheHarnessesGroupUntilTheGraceEnds() throws Exception {
-        try (Scene scene = new Scene(folder, Maker.OURS)) {
+        outlivesTheGroup(Maker.OURS);
+    }
+
+    @Test
+    @Tag("long")
+    void soDoesTheStockProgramsWorker() throws Exception {
+        outlivesTheGroup(Maker.STOCK);
+    }
+
+    private void outlivesTheGroup(Maker maker) throws Exception {
+        try (Scene scene = new Scene(folder, maker)) {
             State.READY.enter(scene);
             Proc harness = scene.harness();
             long worker = scene.workers().getFirst().pid();
@@ -61,7 +72,25 @@ class ProcessHygieneTest {
     void howeverAHarnessEndsItsClientNothingIsLeft(
             String harness, String whom, String first, int then, String second, int last, String third)
             throws Exception {
-        try (Scene scene = new Scene(folder, Maker.OURS)) {
+        nothingIsLeft(Maker.OURS, whom, first, then, second, last, third);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "codex, group, TERM, 50, KILL, 0, KILL",
+        "claude, client, INT, 100, TERM, 400, KILL",
+        "pi, client, EOF, 500, TERM, 2000, KILL"
+    })
+    @Tag("long")
+    void norOfTheStockProgram(
+            String harness, String whom, String first, int then, String second, int last, String third)
+            throws Exception {
+        nothingIsLeft(Maker.STOCK, whom, first, then, second, last, third);
+    }
+
+    private void nothingIsLeft(Maker maker, String whom, String first, int then, String second, int last, String third)
+            throws Exception {
+        try (Scene scene = new Scene(folder, maker)) {
             State.READY.enter(scene);
             long client = scene.mcps().getFirst().pid();
             long target = whom.equals("group") ? -scene.harness().pid() : client;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -16,9 +17,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.it.Await;
+import org.nemorelay.it.Distribution;
 import org.nemorelay.it.Maker;
 import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.User;
 
 /** Daemon, client and provider on three hosts, TLS between them, of either maker; and the client's cable pulled out. */
@@ -40,6 +44,7 @@ class RemoteDaemonTest {
     private User user;
     private Maker.Program client;
     private Proc daemon;
+    private Descriptors atStart;
     private Proc harness;
 
     @BeforeEach
@@ -63,13 +68,24 @@ class RemoteDaemonTest {
     @AfterEach
     void close() {
         all.forEach(Proc::close);
-        org.nemorelay.it.ProcessTable.mentioning(user.home().toString())
-                .forEach(entry -> Scene.signal(entry.pid(), "KILL"));
+        ProcessTable.mentioning(user.home().toString()).forEach(entry -> Scene.signal(entry.pid(), "KILL"));
         hosts.close();
     }
 
     private void begin(Maker daemons, Maker clients) throws Exception {
-        String provider = "https://" + Hosts.address(PROVIDER);
+        prepare(daemons, clients);
+        startClient();
+    }
+
+    private void prepare(Maker daemons, Maker clients) throws Exception {
+        client = clients.configured(
+                folder.resolve("tree"),
+                "[upstream]\nanthropic_base_url = \"https://" + Hosts.address(PROVIDER) + "/worker\"\n",
+                Scene.GOOD_PLUGINS);
+        startDaemon(daemons);
+    }
+
+    private void startDaemon(Maker daemons) {
         daemon = start(hosts.on(
                 DAEMON,
                 User.self(folder.resolve("service"))
@@ -77,20 +93,27 @@ class RemoteDaemonTest {
                         .command("--advertise-address", ADDRESS)
                         .command("--tls-cert", certificates.certificate().toString())
                         .command("--tls-key", certificates.key().toString())
-                        .env("NEMO_RELAY_ANTHROPIC_BASE_URL", provider)
+                        .env("NEMO_RELAY_ANTHROPIC_BASE_URL", "https://" + Hosts.address(PROVIDER))
                         .env("SSL_CERT_FILE", certificates.authority().toString())
                         .env("NEMO_RELAY_LOG", "info")));
         await("event=daemon_listening");
-        client = clients.configured(
-                folder.resolve("tree"),
-                "[upstream]\nanthropic_base_url = \"" + provider + "/worker\"\n",
-                "version = 1\n");
-        startClient();
+        atStart = Descriptors.of(daemon.pid());
     }
 
     /** A session of the user, until its worker serves; at once or after one before it. */
     private void startClient() throws Exception {
         long served = count("event=worker_added");
+        launchClient();
+        String answer = harness.stdoutLine(1, LIMIT);
+        assertTrue(answer.contains("nemo-relay"), () -> answer + harness.transcript() + daemon.transcript());
+        Await.until(
+                () -> "a worker\n" + daemon.transcript() + harness.transcript(),
+                Duration.ofSeconds(200),
+                () -> count("event=worker_added") > served);
+        await("endpoint=https://" + Hosts.address(CLIENT) + ":" + WORKER_PORT + " ");
+    }
+
+    private void launchClient() {
         harness = start(hosts.on(
                 CLIENT,
                 client.around()
@@ -105,13 +128,6 @@ class RemoteDaemonTest {
                                 .env("SSL_CERT_FILE", certificates.authority().toString())
                                 .env("NEMO_RELAY_WORKER_PORT", WORKER_PORT)
                                 .env("NEMO_RELAY_LOG", "info"))));
-        String answer = harness.stdoutLine(1, LIMIT);
-        assertTrue(answer.contains("nemo-relay"), () -> answer + harness.transcript() + daemon.transcript());
-        Await.until(
-                () -> "a worker\n" + daemon.transcript() + harness.transcript(),
-                Duration.ofSeconds(200),
-                () -> count("event=worker_added") > served);
-        await("endpoint=https://" + Hosts.address(CLIENT) + ":" + WORKER_PORT + " ");
     }
 
     @ParameterizedTest
@@ -218,6 +234,118 @@ class RemoteDaemonTest {
         assertEquals(0, after.awaitExit(LIMIT), after::transcript);
         assertEquals(
                 "before /worker/v1/messages\nafter /worker/v1/messages\n", Files.readString(folder.resolve("notes")));
+    }
+
+    /** The client's cable is out for 25 s in each state, in which its host goes on with what it was doing. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("long")
+    void aCutLinkIsSurvivedInEveryState(State state) throws Exception {
+        prepare(Maker.OURS, Maker.OURS);
+        Scene.makeHoldable(client.executable());
+        Path hold = client.executable().resolveSibling("hold");
+        Path plugins = client.executable().resolve("../../etc/plugins.toml").normalize();
+        switch (state) {
+            case EMPTY -> {}
+            case ACTIVATING -> {
+                Distribution.write(hold, "");
+                launchClient();
+                await("event=mcp_added");
+                Await.until(harness::transcript, LIMIT, () -> !pids("worker").isEmpty());
+            }
+            case PASS_THROUGH -> {
+                Distribution.write(plugins, Scene.BROKEN_PLUGINS);
+                launchClient();
+                await("event=worker_activation_failed");
+            }
+            case READY, DRAINING, RECOVERING -> startClient();
+        }
+        Proc stream = request("stream", 200);
+        stream.stdoutLine(8, LIMIT);
+        if (state == State.DRAINING) {
+            harness.writeLine("end");
+            assertEquals(0, harness.awaitExit(LIMIT));
+            launchClient();
+            harness.stdoutLine(1, LIMIT);
+        }
+        hosts.link(CLIENT, false);
+        if (state == State.RECOVERING) {
+            daemon.close();
+            startDaemon(Maker.OURS);
+        }
+        pause(Duration.ofSeconds(12));
+        if (state == State.EMPTY) {
+            launchClient();
+        }
+        Files.deleteIfExists(hold);
+        Distribution.write(plugins, Scene.GOOD_PLUGINS);
+        pause(Duration.ofSeconds(13));
+        hosts.link(CLIENT, true);
+        assertTrue(harness.stdoutLine(1, LIMIT).contains("nemo-relay"), harness::transcript);
+        assertEquals(
+                state == State.RECOVERING,
+                stream.awaitExit(LIMIT) != 0 || !stream.stdout().contains("x-sum: 200"));
+        awaitServed();
+        assertEquals(1, pids("worker").size(), harness::transcript);
+        List<String> ids = Files.readAllLines(folder.resolve("notes"));
+        assertEquals(ids.stream().distinct().toList(), ids, "no request was submitted twice");
+        endsWell();
+    }
+
+    /** Whoever is silent past its ping has lost its connection, and comes back to the worker that there is. */
+    @ParameterizedTest
+    @EnumSource(names = {"DAEMON", "MCP", "WORKER"})
+    @Tag("long")
+    void silenceForLongerThanAPingIsSurvived(Victim victim) throws Exception {
+        begin(Maker.OURS, Maker.OURS);
+        List<Long> workers = pids("worker");
+        List<Long> silent = victim == Victim.DAEMON
+                ? List.of(daemon.pid())
+                : pids(victim == Victim.MCP ? "org.nemorelay.mcp.McpMain" : "worker");
+        assertEquals(1, silent.size());
+        // Nothing is being asked any more, so that the ping alone tells.
+        pause(Duration.ofSeconds(6));
+        Scene.signal(silent.getFirst(), "STOP");
+        // 40 s after its last pong it counts as gone; a daemon is looked for for 30 s more, which begin after 10 s at
+        // the least.
+        pause(Duration.ofSeconds(victim == Victim.DAEMON ? 35 : 45));
+        if (victim != Victim.DAEMON) {
+            await("reason=pong_timeout");
+        }
+        Scene.signal(silent.getFirst(), "CONT");
+        awaitServed();
+        assertEquals(workers, pids("worker"), harness::transcript);
+        endsWell();
+    }
+
+    private List<Long> pids(String argument) {
+        return ProcessTable.mentioning(user.home().toString()).stream()
+                .filter(entry -> entry.arguments().contains(argument))
+                .map(ProcessTable.Entry::pid)
+                .toList();
+    }
+
+    private void awaitServed() {
+        AtomicInteger attempts = new AtomicInteger();
+        Await.until(() -> harness.transcript() + daemon.transcript(), Duration.ofSeconds(200), () -> {
+            String id = "served-" + attempts.incrementAndGet();
+            return request(id, 1).awaitExit(LIMIT) == 0
+                    && Files.readString(folder.resolve("notes")).contains(id + " /worker/");
+        });
+    }
+
+    private void endsWell() {
+        harness.writeLine("end");
+        assertEquals(0, harness.awaitExit(LIMIT), harness::transcript);
+        Await.until(
+                () -> "nothing is left\n" + harness.transcript(),
+                LIMIT,
+                () -> ProcessTable.mentioning(user.home().toString()).isEmpty());
+        await("event=worker_removed");
+        Await.until(
+                () -> "the daemon holds " + Descriptors.of(daemon.pid()) + ", at its start " + atStart,
+                LIMIT,
+                () -> Descriptors.of(daemon.pid()).closedWhatCameSince(atStart, 443));
     }
 
     private Proc request(String id, int events) {

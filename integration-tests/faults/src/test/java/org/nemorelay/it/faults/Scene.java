@@ -536,10 +536,7 @@ final class Scene implements AutoCloseable {
 
     /** Open is what it has opened at its start, and a pool of connections to the provider, at most one for each caller. */
     private boolean closedWhatItOpened(Descriptors now) {
-        return now.listening().equals(atStart.listening())
-                && now.connectedBut(providerPort).isEmpty()
-                && now.connected().size() <= callers.size()
-                && now.others().size() <= atStart.others().size();
+        return now.closedWhatCameSince(atStart, providerPort) && now.connected().size() <= callers.size();
     }
 
     void awaitCallers() {

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Maker;
 import org.nemorelay.it.Proc;
+import org.nemorelay.it.ProcessTable;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
 
@@ -37,21 +38,77 @@ class StrangerOnThePortTest {
         learnsNothing(Maker.STOCK);
     }
 
+    /** Whatever the route was doing when the daemon went. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READY")
+    @Tag("long")
+    void itIsNotTakenForTheDaemonInAnyState(State state) throws Exception {
+        learnsNothing(Maker.OURS, state);
+    }
+
     private void learnsNothing(Maker maker) throws Exception {
+        learnsNothing(maker, State.READY);
+    }
+
+    private void learnsNothing(Maker maker, State state) throws Exception {
         try (Scene scene = new Scene(folder, maker)) {
-            State.READY.enter(scene);
+            state.enter(scene);
             scene.kill(Victim.DAEMON);
             Path heard = folder.resolve("heard");
             try (Proc stranger = stranger(scene.port(), heard)) {
+                scene.letGo();
                 Await.until(
-                        "client and worker have asked it",
-                        Duration.ofSeconds(20),
+                        () -> "client and worker have asked it\n" + scene.transcript(),
+                        Duration.ofSeconds(60),
                         () -> Files.readString(heard).contains("/control/v1/mcp")
-                                && Files.readString(heard).contains("/control/v1/worker"));
+                                && (state != State.READY
+                                        || Files.readString(heard).contains("/control/v1/worker")));
                 assertFalse(Files.readString(heard).contains(scene.user().token()), "the token stays here");
                 assertTrue(stranger.alive(), "nobody kills it");
             }
-            scene.mend();
+            scene.supervise();
+            scene.awaitServed();
+            scene.assertEndsWell();
+        }
+    }
+
+    /** The port of a worker that has died is somebody else's: nothing is asked of him, by this daemon or the next. */
+    @Test
+    void whoeverTakesTheDeadWorkersPortIsAskedNothing() throws Exception {
+        isAskedNothing(Maker.OURS);
+    }
+
+    @Test
+    @Tag("long")
+    void theStockProgramAsksHimNothing() throws Exception {
+        isAskedNothing(Maker.STOCK);
+    }
+
+    private void isAskedNothing(Maker maker) throws Exception {
+        try (Scene scene = new Scene(folder, maker)) {
+            State.READY.enter(scene);
+            // A connection between daemon and worker stays open for the next request.
+            scene.stream("before", 1);
+            scene.assertAnswered("before", true);
+            long worker = scene.workers().getFirst().pid();
+            int port = ProcessTable.listeningPorts(worker).getFirst();
+            Path heard = folder.resolve("heard");
+            Scene.signal(worker, "KILL");
+            try (Proc stranger = stranger(port, heard)) {
+                for (int i = 0; i < 10; i++) {
+                    scene.stream("meanwhile-" + i, 1);
+                    scene.assertAnswered("meanwhile-" + i, true);
+                }
+                scene.kill(Victim.DAEMON);
+                scene.startDaemon();
+                for (int i = 10; i < 20; i++) {
+                    scene.stream("meanwhile-" + i, 1);
+                    scene.assertAnswered("meanwhile-" + i, true);
+                }
+                scene.awaitReady();
+                assertEquals("", Files.readString(heard));
+                assertTrue(stranger.alive(), "nobody kills it");
+            }
             scene.assertEndsWell();
         }
     }

@@ -102,6 +102,8 @@ class SuspendTest {
         RESTART(State.RECOVERING, Victim.WORKER, 45, Fault.Ending.ANOTHER_WORKER),
         /** Two minutes; a worker that goes on after them finds nobody, and ends. */
         DRAIN(State.DRAINING, Victim.WORKER, 130, Fault.Ending.ANOTHER_WORKER),
+        /** The provider pauses in a stream for whose end the next worker waits. */
+        STREAM(State.DRAINING, Victim.PROVIDER, 30, Fault.Ending.ANOTHER_WORKER),
         /** A start has no deadline: neither its reports, each minute, nor the 150 s of a client's patience are one. */
         START(State.ACTIVATING, Victim.WORKER, 160, Fault.Ending.SAME_WORKER),
         /** Five minutes after its launch was published, which is what the daemon remembers, the client asks for it. */
