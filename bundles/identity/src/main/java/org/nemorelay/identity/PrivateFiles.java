@@ -3,7 +3,6 @@ package org.nemorelay.identity;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -148,24 +147,8 @@ public final class PrivateFiles {
         int dot = name.lastIndexOf('.');
         Path path = file.resolveSibling((dot > 0 ? name.substring(0, dot) : name) + ".lock");
         try {
-            Optional<FileStatus> present = FileStatus.of(path);
-            if (present.isPresent()) {
-                usable(path, present.get());
-            }
-            FileChannel channel = FileChannel.open(
-                    path,
-                    Set.of(
-                            StandardOpenOption.CREATE,
-                            StandardOpenOption.READ,
-                            StandardOpenOption.WRITE,
-                            LinkOption.NOFOLLOW_LINKS),
-                    ownerOnly(OWNER_FILE));
+            FileChannel channel = lockFile(path);
             try {
-                FileStatus status = FileStatus.of(path).orElseThrow(() -> failed(path, "vanished"));
-                usable(path, status);
-                if (status.permissions() != 0600) {
-                    Files.setPosixFilePermissions(path, OWNER_FILE);
-                }
                 acquire(path, channel);
                 return new Lock(channel);
             } catch (IOException | RuntimeException e) {
@@ -174,6 +157,54 @@ public final class PrivateFiles {
             }
         } catch (IOException e) {
             throw failed(path, "cannot be locked", e);
+        }
+    }
+
+    /** Locks the file itself, made first where it is missing; nothing when somebody else has the lock. Closing unlocks. */
+    Optional<FileChannel> tryLock(Path path) {
+        try {
+            FileChannel channel = lockFile(path);
+            if (lockedNow(channel)) {
+                return Optional.of(channel);
+            }
+            channel.close();
+            return Optional.empty();
+        } catch (IOException e) {
+            throw failed(path, "cannot be locked", e);
+        }
+    }
+
+    private FileChannel lockFile(Path path) throws IOException {
+        Optional<FileStatus> present = FileStatus.of(path);
+        if (present.isPresent()) {
+            usable(path, present.get());
+        }
+        FileChannel channel = FileChannel.open(
+                path,
+                Set.of(
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS),
+                ownerOnly(OWNER_FILE));
+        try {
+            FileStatus status = FileStatus.of(path).orElseThrow(() -> failed(path, "vanished"));
+            usable(path, status);
+            if (status.permissions() != 0600) {
+                Files.setPosixFilePermissions(path, OWNER_FILE);
+            }
+            return channel;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static boolean lockedNow(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false; // another thread of this process holds it
         }
     }
 
@@ -259,13 +290,8 @@ public final class PrivateFiles {
     private static void acquire(Path path, FileChannel channel) throws IOException {
         long deadline = System.nanoTime() + LOCK_LIMIT_MS * 1_000_000;
         while (true) {
-            try {
-                FileLock lock = channel.tryLock();
-                if (lock != null) {
-                    return;
-                }
-            } catch (OverlappingFileLockException e) {
-                // another thread of this process holds it
+            if (lockedNow(channel)) {
+                return;
             }
             if (System.nanoTime() - deadline >= 0) {
                 throw failed(path, "is held by another process for more than 5 s");

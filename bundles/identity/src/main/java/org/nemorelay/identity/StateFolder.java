@@ -1,7 +1,9 @@
 package org.nemorelay.identity;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,7 +17,10 @@ import org.nemorelay.protocol.control.SigningKey;
  * The user's folder of the relay and what it keeps (relay-daemon 4): {@code $XDG_CONFIG_HOME/nemo-relay}, else
  * {@code $HOME/.config/nemo-relay}. Asking for a part does no I/O unless it says so.
  */
+@SuppressWarnings("try") // the lock is held, not used
 public final class StateFolder {
+    private static final int MAX_PORT_BYTES = 16;
+
     private final Path base;
     private final Consumer<String> notices;
 
@@ -113,15 +118,50 @@ public final class StateFolder {
         return new ClientTokens(base.resolve(".client-token"), EffectiveUser.current());
     }
 
-    /** The worker generations of the daemon that runs as this user. Reads the file; a corrupt one is a failure. */
-    public GenerationFile generations() {
-        return generations(files());
+    /**
+     * Takes the seat of this user's daemon on that port; 0 stands for any port, where there is nobody to be in the way.
+     *
+     * @throws RelayException LAUNCH when another daemon of the user has it
+     */
+    public DaemonSeat seat(int port) {
+        return port == 0 ? DaemonSeat.anywhere() : DaemonSeat.take(files(), seatFile(port), port);
+    }
+
+    /** The process id of this user's daemon on that port. */
+    public Optional<Long> seated(int port) {
+        return DaemonSeat.holder(files(), seatFile(port));
+    }
+
+    private Path seatFile(int port) {
+        return daemon().resolve("port-" + port + ".lock");
+    }
+
+    /**
+     * The worker generations of this user's daemon on that port. Those of the user's first daemon are in the file that the stock
+     * program has, too; another daemon of the user, on another port, has one of its own, so that neither takes the other's
+     * records for its own. Reads files; a corrupt one is a failure.
+     */
+    public GenerationFile generations(int port) {
+        return generations(port, files());
     }
 
     /** The same, by those rules. */
-    public GenerationFile generations(PrivateFiles files) {
-        return new GenerationFile(
-                files, daemon().resolve("active-worker-generations.json"), daemon().resolve("draining-workers.json"));
+    public GenerationFile generations(int port, PrivateFiles files) {
+        Path first = daemon().resolve("first-daemon.port");
+        byte[] ours = Integer.toString(port).getBytes(StandardCharsets.US_ASCII);
+        files.folder(daemon());
+        try (PrivateFiles.Lock lock = files.lock(first)) {
+            Optional<byte[]> owner = files.read(first, MAX_PORT_BYTES);
+            String suffix = owner.isEmpty() || Arrays.equals(owner.get(), ours) ? "" : "-" + port;
+            GenerationFile generations = new GenerationFile(
+                    files,
+                    daemon().resolve("active-worker-generations" + suffix + ".json"),
+                    daemon().resolve("draining-workers" + suffix + ".json"));
+            if (owner.isEmpty() && port != 0) {
+                files.write(first, ours);
+            }
+            return generations;
+        }
     }
 
     /** The rules for files of this user. */

@@ -27,7 +27,7 @@ class GenerationFileTest {
     }
 
     private GenerationFile open() {
-        return StateFolder.at(temp).generations();
+        return StateFolder.at(temp).generations(0);
     }
 
     private static <T> T made(GenerationFile file, GenerationChange<T> change) {
@@ -110,11 +110,41 @@ class GenerationFileTest {
         assertTrue(Folders.failure(this::open).contains("draining-workers.json"));
     }
 
+    /** Each of two daemons of one account has its records, in whatever order they start again. */
+    @Test
+    void daemonsOnTwoPortsDoNotShareARecord() throws IOException {
+        StateFolder folder = StateFolder.at(temp);
+        Generation first = new Generation(user(1), "g1", Optional.empty());
+        Generation second = new Generation(user(1), "g2", Optional.empty());
+        made(folder.generations(4001), GenerationChange.publish(first));
+        made(folder.generations(4002), GenerationChange.publish(second));
+        assertEquals(List.of(), folder.generations(4003).snapshot());
+        assertEquals(List.of(second), folder.generations(4002).snapshot());
+        assertEquals(List.of(first), folder.generations(4001).snapshot());
+        assertTrue(Files.readString(file()).contains("g1"), "the first has the name that the stock program knows");
+        assertTrue(Files.exists(file().resolveSibling("active-worker-generations-4002.json")));
+    }
+
+    @Test
+    void aSeatIsHadByOneAtATime() {
+        StateFolder folder = StateFolder.at(temp);
+        assertEquals(Optional.empty(), folder.seated(4001));
+        DaemonSeat seat = folder.seat(4001);
+        assertEquals(
+                "this account's daemon on port 4001 is running already (pid "
+                        + ProcessHandle.current().pid() + "); stop it, or give one of the two another port",
+                Folders.failure(() -> folder.seat(4001)));
+        folder.seat(4002).close();
+        seat.close();
+        folder.seat(4001).close();
+        assertEquals(Optional.empty(), folder.seated(4001));
+    }
+
     @Test
     void aGroupIsOneWriteAndARefusedChangeLeavesTheOthersAlone() throws IOException {
         AtomicInteger writes = new AtomicInteger();
         GenerationFile file = StateFolder.at(temp)
-                .generations(new PrivateFiles(EffectiveUser.current(), channel -> writes.incrementAndGet()));
+                .generations(0, new PrivateFiles(EffectiveUser.current(), channel -> writes.incrementAndGet()));
         List<GenerationChange<Optional<Generation>>> group = IntStream.rangeClosed(0, 4_096)
                 .mapToObj(i -> GenerationChange.publish(new Generation(
                         new Fingerprint(Digest.sha256(new byte[] {(byte) (i >> 8), (byte) i})), "g", Optional.empty())))

@@ -108,7 +108,7 @@ class IdentityFileTest {
         StateFolder folder = StateFolder.at(temp).telling(notices::add);
         folder.daemonIdentity();
         folder.hookTlsIdentity();
-        folder.generations();
+        folder.generations(0);
         assertEquals(List.of(), notices);
         Path key = temp.resolve("daemon/daemon-identity.pk8");
         Path hooks = temp.resolve("bootstrap/hook-tls-identity.json");

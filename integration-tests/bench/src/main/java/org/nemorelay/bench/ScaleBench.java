@@ -39,7 +39,8 @@ public final class ScaleBench {
     private static final Duration REGISTRATION = Duration.ofSeconds(10);
     private static final Duration WARM_UP = Duration.ofSeconds(12);
     private static final int WARM_UP_ROUNDS = 5;
-    private static final int REQUESTS = 4_000;
+    private static final int REQUESTS = 8_000;
+    private static final int TURNS = 20;
     private static final List<String> PARTS = List.of("sessions", "registrations", "restart", "requests");
 
     private final Path folder;
@@ -86,7 +87,8 @@ public final class ScaleBench {
 
                 A registration is a connection, its upgrade, a challenge, a proof and a network hint, the first directive and
                 its acknowledgement, and the release: the daemon makes two signatures and checks two. The restarted daemon
-                was killed; a worker counts as routed when a request of its user was answered by it.
+                was killed; a worker counts as routed when a request of its user was answered by it. For the last rows two
+                daemons run at once and take turns of 400 requests, from one connection each; the users take turns too.
 
                 | figure | measured | target |
                 |---|---:|---:|
@@ -344,7 +346,7 @@ public final class ScaleBench {
         pair.worker.ready();
         listen(pair, listeners);
         try (Requests requests = new Requests(port)) {
-            if (!requests.post(pair.user).equals("worker")) {
+            if (!requests.exchange(Requests.request(pair.user)).equals("worker")) {
                 throw new IOException("a recovered worker got no request");
             }
         }
@@ -373,45 +375,82 @@ public final class ScaleBench {
 
     // ---- requests among many routes
 
+    /** Two daemons at once, which take turns: what the machine does in a minute, it does to both. */
     private void requests() throws Exception {
-        int port = Relay.freePort();
         HttpServer data = data();
         String endpoint = "http://127.0.0.1:" + data.getAddress().getPort();
         ExecutorService listeners = Executors.newVirtualThreadPerTaskExecutor();
-        try (Relay relay = daemon(port, "requests")) {
-            long pid = relay.process().pid();
-            List<Pair> pairs = new ArrayList<>(launched(port, identities(1), endpoint, listeners));
-            for (int i = 0; i < WARM_UP_ROUNDS; i++) {
-                cost(port, pid, pairs);
+        int lonely = Relay.freePort();
+        try (Relay first = daemon(lonely, "one route")) {
+            int crowded = Relay.freePort();
+            try (Relay second = daemon(crowded, "many routes");
+                    Cost one = new Cost(lonely, first, launched(lonely, identities(1), endpoint, listeners));
+                    Cost many = new Cost(crowded, second, launched(crowded, identities(ROUTES), endpoint, listeners))) {
+                for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+                    one.turn(REQUESTS);
+                    many.turn(REQUESTS);
+                }
+                one.forget();
+                many.forget();
+                for (int turn = 0; turn < TURNS; turn++) {
+                    one.turn(REQUESTS / TURNS);
+                    many.turn(REQUESTS / TURNS);
+                }
+                row("CPU of the daemon for each request, 1 route, us", one.cpu(), "");
+                row("CPU of the daemon for each request, %,d routes, us".formatted(ROUTES), many.cpu(), "flat");
+                row("request at p50, 1 route, us", one.median(), "");
+                row("request at p50, %,d routes, us".formatted(ROUTES), many.median(), "flat");
             }
-            double[] one = cost(port, pid, pairs);
-            pairs.addAll(launched(port, identities(ROUTES - 1), endpoint, listeners));
-            cost(port, pid, pairs);
-            double[] many = cost(port, pid, pairs);
-            row("CPU of the daemon for each request, 1 route, us", one[1], "");
-            row("CPU of the daemon for each request, %,d routes, us".formatted(ROUTES), many[1], "flat");
-            row("request at p50, 1 route, us", one[0], "");
-            row("request at p50, %,d routes, us".formatted(ROUTES), many[0], "flat");
-            pairs.forEach(Pair::close);
         } finally {
             listeners.shutdownNow();
             data.stop(0);
         }
     }
 
-    /** Median time and the daemon's processor time of one request, in microseconds; the users take turns. */
-    private static double[] cost(int port, long pid, List<Pair> pairs) throws IOException {
-        double[] times = new double[REQUESTS];
-        double cpu = cpuMillis(pid);
-        try (Requests requests = new Requests(port)) {
-            for (int i = 0; i < REQUESTS; i++) {
-                long start = System.nanoTime();
-                requests.post(pairs.get((int) ((long) i * 7_919 % pairs.size())).user);
-                times[i] = (System.nanoTime() - start) / 1e3;
-            }
+    /** Times and the daemon's processor time of requests; the users take turns. */
+    private static final class Cost implements AutoCloseable {
+        private final long pid;
+        private final List<Pair> pairs;
+        private final Requests requests;
+        private final List<Double> times = new ArrayList<>();
+        private double cpuMillis;
+        private int next;
+
+        Cost(int port, Relay relay, List<Pair> pairs) throws IOException {
+            this.pid = relay.process().pid();
+            this.pairs = pairs;
+            this.requests = new Requests(port);
         }
-        java.util.Arrays.sort(times);
-        return new double[] {times[REQUESTS / 2], (cpuMillis(pid) - cpu) * 1_000 / REQUESTS};
+
+        void turn(int count) throws IOException {
+            double before = cpuMillis(pid);
+            for (int i = 0; i < count; i++) {
+                byte[] request = Requests.request(pairs.get((int) (next++ * 7_919L % pairs.size())).user);
+                long start = System.nanoTime();
+                requests.exchange(request);
+                times.add((System.nanoTime() - start) / 1e3);
+            }
+            cpuMillis += cpuMillis(pid) - before;
+        }
+
+        void forget() {
+            times.clear();
+            cpuMillis = 0;
+        }
+
+        double cpu() {
+            return cpuMillis * 1_000 / times.size();
+        }
+
+        double median() {
+            return times.stream().sorted().toList().get(times.size() / 2);
+        }
+
+        @Override
+        public void close() {
+            requests.close();
+            pairs.forEach(Pair::close);
+        }
     }
 
     /** One connection for requests one after another. */
@@ -425,11 +464,14 @@ public final class ScaleBench {
             in = new java.io.DataInputStream(new java.io.BufferedInputStream(socket.getInputStream()));
         }
 
-        String post(Identity user) throws IOException {
-            socket.getOutputStream()
-                    .write(("POST /v1/messages HTTP/1.1\r\nhost: relay\r\nx-nemo-relay-client-token: "
-                                    + user.token().text() + "\r\ncontent-length: 2\r\n\r\n{}")
-                            .getBytes(StandardCharsets.US_ASCII));
+        static byte[] request(Identity user) {
+            return ("POST /v1/messages HTTP/1.1\r\nhost: relay\r\nx-nemo-relay-client-token: "
+                            + user.token().text() + "\r\ncontent-length: 2\r\n\r\n{}")
+                    .getBytes(StandardCharsets.US_ASCII);
+        }
+
+        String exchange(byte[] request) throws IOException {
+            socket.getOutputStream().write(request);
             StringBuilder head = new StringBuilder();
             while (head.indexOf("\r\n\r\n") < 0) {
                 head.append((char) in.readUnsignedByte());

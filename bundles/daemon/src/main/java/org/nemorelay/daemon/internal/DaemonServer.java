@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
@@ -23,6 +24,7 @@ import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.LiveHandler;
 import org.nemorelay.http.Upstreams;
+import org.nemorelay.identity.DaemonSeat;
 import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.identity.GenerationFile;
 import org.nemorelay.identity.HookTlsIdentity;
@@ -80,6 +82,7 @@ public final class DaemonServer implements AdminVerb {
     private record Running(
             Broker broker,
             ControlPlane plane,
+            DaemonSeat seat,
             StateWriter state,
             HttpListener listener,
             DaemonUrl url,
@@ -104,7 +107,7 @@ public final class DaemonServer implements AdminVerb {
             LaunchOptions launch,
             DaemonConfiguration daemon,
             UpstreamConfiguration upstream,
-            Function<StateFolder, GenerationFile> record) {
+            BiFunction<StateFolder, Integer, GenerationFile> record) {
         this.log = log;
         this.clock = Clock.SYSTEM;
         this.startedAt = clock.monotonicMs();
@@ -142,10 +145,27 @@ public final class DaemonServer implements AdminVerb {
             Map<String, String> environment,
             UpstreamConfiguration upstream,
             Ids ids,
-            Function<StateFolder, GenerationFile> record) {
+            BiFunction<StateFolder, Integer, GenerationFile> record) {
         TimeScale scale = TimeScale.of(environment).within(onlyThisMachine());
         StateFolder folder = StateFolder.of(environment).telling(this::wasOpen);
-        GenerationFile generations = record.apply(folder);
+        DaemonSeat seat = folder.seat(daemon.port());
+        try {
+            return start(http, environment, upstream, ids, scale, folder, seat, record.apply(folder, daemon.port()));
+        } catch (RelayException e) {
+            seat.close();
+            throw e;
+        }
+    }
+
+    private Running start(
+            HttpEngine http,
+            Map<String, String> environment,
+            UpstreamConfiguration upstream,
+            Ids ids,
+            TimeScale scale,
+            StateFolder folder,
+            DaemonSeat seat,
+            GenerationFile generations) {
         List<org.nemorelay.identity.Generation> saved = generations.snapshot();
         List<DrainingWorker> draining = generations.draining();
         SigningKey key = folder.daemonIdentity();
@@ -244,7 +264,8 @@ public final class DaemonServer implements AdminVerb {
                         "route_mode",
                         "pass_through");
             }
-            return new Running(broker, plane, state, listener, url, Duration.ofMillis(scale.ms(LAST_REQUESTS_MS)));
+            return new Running(
+                    broker, plane, seat, state, listener, url, Duration.ofMillis(scale.ms(LAST_REQUESTS_MS)));
         } catch (RelayException e) {
             plane.close();
             state.close();
@@ -277,8 +298,10 @@ public final class DaemonServer implements AdminVerb {
     void stop() {
         running.ifPresent(serving -> {
             serving.plane().close();
-            serving.listener().close(serving.lastRequests());
             serving.state().close();
+            // A successor need not wait for the last streams.
+            serving.seat().close();
+            serving.listener().close(serving.lastRequests());
             log.log(Level.INFO, TransitionLog.TARGET, "daemon_stopped", "NeMo Relay daemon stopped");
         });
         running = Optional.empty();

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.nemorelay.identity.DrainingWorker;
 import org.nemorelay.identity.EffectiveUser;
 import org.nemorelay.identity.PrivateFiles;
-import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.ServerEvent;
@@ -38,7 +37,8 @@ class DrainAcrossRestartTest {
     @BeforeEach
     void aReadyWorker() throws Exception {
         daemon = new TestDaemon();
-        daemon.record = folder -> folder.generations(
+        daemon.record = (folder, port) -> folder.generations(
+                port,
                 new PrivateFiles(EffectiveUser.current(), channel -> disk.get().sync(channel)));
         daemon.start();
         data = new FakeServer("worker");
@@ -56,7 +56,7 @@ class DrainAcrossRestartTest {
     }
 
     private List<DrainingWorker> draining() {
-        return StateFolder.of(daemon.environment).generations().draining();
+        return daemon.generations().draining();
     }
 
     private long count(String event) {

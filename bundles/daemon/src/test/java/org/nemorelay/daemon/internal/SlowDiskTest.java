@@ -46,8 +46,9 @@ class SlowDiskTest {
         ann = daemon.user("ann");
     }
 
-    private GenerationFile record(StateFolder folder) {
+    private GenerationFile record(StateFolder folder, int port) {
         return folder.generations(
+                port,
                 new PrivateFiles(EffectiveUser.current(), channel -> disk.get().sync(channel)));
     }
 
@@ -211,7 +212,7 @@ class SlowDiskTest {
         assertEquals(1, published(), daemon.events::toString);
         assertEquals(
                 List.of(second.generation.orElseThrow().generationId()),
-                StateFolder.of(daemon.environment).generations().snapshot().stream()
+                daemon.generations().snapshot().stream()
                         .map(generation -> generation.generationId())
                         .toList());
         session.close();
@@ -268,7 +269,7 @@ class SlowDiskTest {
     }
 
     private List<Generation> saved() {
-        return StateFolder.of(daemon.environment).generations().snapshot();
+        return daemon.generations().snapshot();
     }
 
     private void failure(String reason) throws Exception {

@@ -14,8 +14,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.nemorelay.config.LaunchOptions;
@@ -52,7 +52,7 @@ final class TestDaemon implements AutoCloseable {
     final List<String> events = new CopyOnWriteArrayList<>();
     final List<RelayException> failures = new CopyOnWriteArrayList<>();
     final Ids ids = new Ids();
-    Function<StateFolder, GenerationFile> record = StateFolder::generations;
+    BiFunction<StateFolder, Integer, GenerationFile> record = StateFolder::generations;
     HttpEngine engine;
     DaemonServer server;
 
@@ -85,6 +85,11 @@ final class TestDaemon implements AutoCloseable {
         stop();
         settings.put("port", port);
         start();
+    }
+
+    /** The record that the daemon has. */
+    GenerationFile generations() {
+        return StateFolder.of(environment).generations((Integer) settings.get("port"));
     }
 
     void stop() {

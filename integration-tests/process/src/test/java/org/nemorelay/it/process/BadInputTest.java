@@ -206,26 +206,27 @@ class BadInputTest {
     @Test
     void foreignOwnedAndLinkedState() throws IOException {
         try (OneUser bench = new OneUser(folder)) {
+            int port = Relay.freePort();
             Path state = Files.createDirectories(bench.user.home().resolve(".config/nemo-relay/daemon"));
             Path elsewhere = Files.createFile(folder.resolve("elsewhere"));
             Files.createSymbolicLink(state.resolve("daemon-identity.pk8"), elsewhere);
-            stateRefused(bench, "daemon-identity.pk8");
+            stateRefused(bench, port, "daemon-identity.pk8");
             Files.delete(state.resolve("daemon-identity.pk8"));
             Files.writeString(state.resolve("active-worker-generations.json"), "{broken");
             Files.setPosixFilePermissions(
                     state.resolve("active-worker-generations.json"), PosixFilePermissions.fromString("rw-------"));
-            stateRefused(bench, "active-worker-generations.json");
+            stateRefused(bench, port, "active-worker-generations.json");
             Files.delete(state.resolve("active-worker-generations.json"));
             if ("root".equals(System.getProperty("user.name"))) {
                 Files.setAttribute(state, "unix:uid", 61001);
-                stateRefused(bench, "daemon");
+                stateRefused(bench, port, "daemon");
             }
         }
     }
 
-    private static void stateRefused(OneUser bench, String named) {
+    private static void stateRefused(OneUser bench, int port, String named) {
         Proc.Result result = bench.user
-                .spec(bench.executable.toString(), "daemon", "--port", Integer.toString(Relay.freePort()))
+                .spec(bench.executable.toString(), "daemon", "--port", Integer.toString(port))
                 .run(LIMIT);
         assertEquals(1, result.exit(), result.stderr());
         String last = result.stderr().lines().reduce((a, b) -> b).orElse("");
