@@ -117,8 +117,13 @@ public final class Pipeline {
         stage.share()
                 .<ModelRequest>call(
                         CALL_NANOS,
-                        budget -> answered(stage.service().rewrite(shown(request, stage)))
-                                .thenApply(changed -> merged(request, changed)),
+                        budget -> {
+                            CompletableFuture<ModelRequest> answer =
+                                    answered(stage.service().rewrite(shown(request, stage)));
+                            return answer.isDone() && !answer.isCompletedExceptionally()
+                                    ? CompletableFuture.completedFuture(merged(request, answer.resultNow()))
+                                    : answer.thenApply(changed -> merged(request, changed));
+                        },
                         (changed, failure) -> {
                             if (failure != null) {
                                 refuse(failed(failure), checks, clearance);
@@ -144,7 +149,7 @@ public final class Pipeline {
     }
 
     /** A stage that fails on null. */
-    private static <R> CompletionStage<R> answered(CompletionStage<R> stage) {
+    private static <R> CompletableFuture<R> answered(CompletionStage<R> stage) {
         CompletableFuture<R> future = stage.toCompletableFuture();
         if (future.isDone() && !future.isCompletedExceptionally()) {
             Objects.requireNonNull(future.resultNow(), "its stage completed with null");

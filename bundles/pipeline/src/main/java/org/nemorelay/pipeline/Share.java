@@ -154,7 +154,9 @@ public final class Share {
             next = waiting.poll();
             if (next == null) {
                 running--;
-                notifyAll();
+                if (closed) {
+                    notifyAll();
+                }
             }
         }
         if (next != null) {

@@ -108,7 +108,9 @@ public final class HeaderMap {
                 names.add(header.name().toLowerCase(Locale.ROOT));
             }
         }
-        names.removeIf(name -> all(name).equals(before.all(name)));
+        if (same < shorter) {
+            names.removeIf(name -> all(name).equals(before.all(name)));
+        }
         return names;
     }
 

@@ -2,6 +2,7 @@ package org.nemorelay.worker.internal.plugins;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -58,8 +59,10 @@ final class PluginHeaders {
             return HeaderEdit.NONE;
         }
         return fields -> {
-            for (String name : names) {
-                fields.remove(name);
+            for (Iterator<HttpField> each = fields.iterator(); each.hasNext(); ) {
+                if (names.contains(each.next().getLowerCaseName())) {
+                    each.remove();
+                }
             }
             for (HeaderMap.Header header : after.list()) {
                 if (names.contains(header.name().toLowerCase(Locale.ROOT))) {
