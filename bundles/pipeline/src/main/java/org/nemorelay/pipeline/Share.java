@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import org.nemorelay.telemetry.EventLog;
@@ -176,7 +177,11 @@ public final class Share {
     static String line(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return String.valueOf(cause).lines().findFirst().orElse("");
+        try {
+            return String.valueOf(cause).lines().findFirst().orElse("");
+        } catch (Throwable e) {
+            return cause.getClass().getName();
+        }
     }
 
     /** One call: runs, may wait for its stage, and ends once. */
@@ -218,14 +223,16 @@ public final class Share {
                 return;
             }
             threads.begun(this);
-            CompletionStage<R> stage = null;
+            CompletableFuture<R> future = null;
             Throwable thrown = null;
             try {
-                stage = body.run(this);
-                if (stage == null) {
+                CompletionStage<R> stage = body.run(this);
+                future = stage == null ? null : stage.toCompletableFuture();
+                if (future == null) {
                     thrown = new NullPointerException("it returned null");
                 }
-            } catch (Exception | LinkageError | AssertionError | StackOverflowError | OutOfMemoryError e) {
+            } catch (Throwable e) {
+                // Whatever a plugin throws, an error of its own making too, is its failure and ends this call.
                 thrown = e;
             }
             boolean given;
@@ -248,19 +255,18 @@ public final class Share {
                 fail(thrown);
                 return;
             }
-            CompletableFuture<R> future = stage.toCompletableFuture();
-            if (future.isDone()) {
-                complete(future);
+            if (future.state() == Future.State.SUCCESS) {
+                complete(future.resultNow(), null);
             } else {
-                future.whenComplete((result, failure) -> after(() -> complete(future)));
+                future.whenComplete((result, failure) -> after(() -> complete(result, failure)));
             }
         }
 
-        private void complete(CompletableFuture<R> future) {
-            if (future.isCompletedExceptionally()) {
-                fail(future.exceptionNow());
+        private void complete(R result, Throwable failure) {
+            if (failure != null) {
+                fail(failure);
             } else if (end()) {
-                then.accept(future.resultNow(), null);
+                then.accept(result, null);
             }
         }
 

@@ -103,8 +103,7 @@ class AnswerStagesTest {
     void everyCutOfAStreamGivesTheSameEvents() throws Exception {
         rig.streams(List.of(stream("a", 1, AnswerStagesTest::upper)));
         String whole = ONE + TWO + DONE;
-        String wanted =
-                whole.replace("\"a\"", "\"A\"").replace("\"b\"", "\"B\"").replace("data:{", "data: {");
+        String wanted = whole.replace("\"a\"", "\"A\"").replace("\"b\"", "\"B\"");
         for (int cut = 1; cut < whole.length(); cut++) {
             assertEquals(
                     wanted, Rig.text(rig.execute(Rig.sse(), whole.substring(0, cut), whole.substring(cut))), "" + cut);
@@ -127,7 +126,7 @@ class AnswerStagesTest {
                 }),
                 stream("b", 2, AnswerStagesTest::upper)));
         assertEquals(
-                ONE.replace("\"a\"", "\"A\"") + "data: {\"choices\":[{\"delta\":{\"content\":\"B\"}}]}\r\n\r\n" + DONE,
+                ONE.replace("\"a\"", "\"A\"") + "data:{\"choices\":[{\"delta\":{\"content\":\"B\"}}]}\r\n\r\n" + DONE,
                 Rig.text(rig.execute(Rig.sse(), ONE + TWO + ONE, "WAIT")));
         rig.sources.getFirst().cancelled.get(10, TimeUnit.SECONDS);
         assertEquals(2, closed.size());
@@ -181,6 +180,87 @@ class AnswerStagesTest {
                         + " failed, so the answer ends here\",\"param\":null,\"type\":\"nemo_relay_gateway_error\"}}\n\n",
                 Rig.text(rig.execute(Rig.sse(), ONE + DONE + ONE, "WAIT")));
         rig.sources.getFirst().cancelled.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Fail closed: nothing of the answer goes on behind whatever went wrong. */
+    @Test
+    void whateverAHandlerFailsWithEndsTheStream() throws Exception {
+        List<EachEvent> wrong = List.of(
+                (event, out) -> null,
+                (event, out) -> CompletableFuture.failedStage(new IllegalStateException("secret")),
+                (event, out) -> {
+                    throw new StackOverflowError();
+                },
+                (event, out) -> {
+                    throw new OutOfMemoryError();
+                },
+                (event, out) -> {
+                    throw new NoClassDefFoundError("x");
+                },
+                (event, out) -> {
+                    throw new Error("of its own making");
+                },
+                (event, out) -> {
+                    CompletableFuture<Void> cancelled = new CompletableFuture<>();
+                    cancelled.cancel(true);
+                    return cancelled;
+                },
+                (event, out) -> CompletableFuture.supplyAsync(() -> {
+                    throw new StackOverflowError();
+                }));
+        for (EachEvent each : wrong) {
+            rig.streams(List.of(stream("bad", 1, each), stream("behind", 2, AnswerStagesTest::pass)));
+            String text = Rig.text(rig.execute(Rig.sse(), ONE, "WAIT"));
+            assertTrue(text.startsWith("data: {\"error\":") && text.contains("the plugin \\\"bad\\\" failed"), text);
+            assertFalse(text.contains("secret"), text);
+            rig.sources.getLast().cancelled.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void whateverAnInterceptOfStreamsOpensWrongIsA500() throws Exception {
+        List<StreamIntercept> wrong = List.of(
+                (request, response) -> null,
+                (request, response) -> {
+                    throw new IllegalStateException("secret");
+                },
+                (request, response) -> {
+                    throw new Error("of its own making");
+                });
+        for (StreamIntercept each : wrong) {
+            rig.streams(List.of(rig.stage("bad", each, 1, false)));
+            Answer answer = rig.execute(Rig.sse(), ONE, "WAIT");
+            assertEquals(500, answer.status());
+            String text = Rig.text(answer);
+            assertTrue(text.contains("the plugin \\\"bad\\\" failed") && !text.contains("secret"), text);
+            rig.sources.getLast().cancelled.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    /** What it emits after its call it emits in vain, on its own thread's account. */
+    @Test
+    void anEventThatIsEmittedAfterItsCallGoesNowhere() throws Exception {
+        CompletableFuture<StreamOutput> kept = new CompletableFuture<>();
+        rig.streams(List.of(stream("late", 1, (event, out) -> {
+            kept.complete(out);
+            return pass(event, out);
+        })));
+        assertEquals(ONE, Rig.text(rig.execute(Rig.sse(), ONE)));
+        StreamOutput late = kept.get();
+        assertThrows(
+                IllegalStateException.class,
+                () -> late.emit(StreamEvent.of(ModelApi.OPENAI_CHAT, Optional.empty(), "x")));
+    }
+
+    /** Types of later versions, comments, retries and what is no JSON survive beside events that a plugin changes. */
+    @Test
+    void whatNobodyKnowsSurvivesBesideWhatIsChanged() throws Exception {
+        String strange = "event: of_later_versions\nid: 7\ndata: {\"type\":\"of_later_versions\", \"x\" :1.0}\n\n"
+                + ": comment\n\nretry: 3\n\ndata: no json\n\ndata\n\nfield: x\n\n";
+        rig.streams(List.of(stream("a", 1, AnswerStagesTest::upper)));
+        assertEquals(
+                strange + ONE.replace("\"a\"", "\"A\"") + strange + DONE,
+                Rig.text(rig.execute(Rig.sse(), strange + ONE, strange, DONE)));
     }
 
     @Test
@@ -299,6 +379,32 @@ class AnswerStagesTest {
         Answer answer = rig.execute(Rig.json(), "{}");
         assertEquals(500, answer.status());
         assertTrue(Rig.text(answer).contains("the plugin \\\"b\\\" failed"));
+    }
+
+    @Test
+    void whateverAnExecutionInterceptFailsWithIsA500() throws Exception {
+        List<ExecutionIntercept> wrong = List.of(
+                (request, next) -> null,
+                (request, next) -> CompletableFuture.completedStage(null),
+                (request, next) -> next.proceed(request).thenApply(response -> null),
+                (request, next) -> next.proceed(request).thenApply(response -> {
+                    throw new StackOverflowError();
+                }),
+                (request, next) -> {
+                    throw new Error("of its own making");
+                },
+                (request, next) -> {
+                    CompletableFuture<ModelResponse> cancelled = new CompletableFuture<>();
+                    cancelled.cancel(true);
+                    return cancelled;
+                });
+        for (ExecutionIntercept each : wrong) {
+            rig.executions(List.of(execution("bad", 1, each)));
+            Answer answer = rig.execute(Rig.json(), "{\"secret\":1}");
+            assertEquals(500, answer.status());
+            String text = Rig.text(answer);
+            assertTrue(text.contains("the plugin \\\"bad\\\" failed") && !text.contains("secret"), text);
+        }
     }
 
     @Test

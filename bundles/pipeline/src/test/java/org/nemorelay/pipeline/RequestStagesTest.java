@@ -138,6 +138,39 @@ class RequestStagesTest {
                 request -> {
                     throw new NoClassDefFoundError("x");
                 },
+                request -> {
+                    throw new StackOverflowError();
+                },
+                request -> {
+                    throw new OutOfMemoryError();
+                },
+                request -> {
+                    throw new Error("of its own making");
+                },
+                request -> {
+                    throw new IllegalStateException() {
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        public String toString() {
+                            throw new IllegalStateException("secret");
+                        }
+                    };
+                },
+                request -> {
+                    CompletableFuture<ModelRequest> cancelled = new CompletableFuture<>();
+                    cancelled.cancel(true);
+                    return cancelled;
+                },
+                request -> CompletableFuture.supplyAsync(() -> {
+                    throw new StackOverflowError();
+                }),
+                request -> new CompletableFuture<>() {
+                    @Override
+                    public CompletableFuture<ModelRequest> toCompletableFuture() {
+                        throw new UnsupportedOperationException("secret");
+                    }
+                },
                 request -> CompletableFuture.completedStage(request.withBody(JsonText.of("{\"a\":"))),
                 request -> CompletableFuture.completedStage(
                         request.withBody(request.body().with("/stream", false))),
@@ -151,6 +184,46 @@ class RequestStagesTest {
             assertEquals(Refusal.error(500, "the plugin \"bad\" failed, so the request is not sent"), refusal);
         }
         assertEquals(wrong.size(), rig.log.size(), rig.log.toString());
+    }
+
+    /** What it fails with leaves nothing behind: its share has room for the next call. */
+    @Test
+    void anErrorOfAPluginsOwnMakingTakesNoRoom() throws Exception {
+        Stage<RequestIntercept> bad = rig.stage(
+                "bad",
+                request -> {
+                    throw new Error("of its own making");
+                },
+                1,
+                true);
+        for (int i = 0; i < 20; i++) {
+            assertTrue(
+                    rig.intercepts(List.of(bad)).refused(Rig.request(Rig.BODY)).isPresent());
+        }
+        assertEquals(0, bad.share().running());
+    }
+
+    /** The first completion counts, from whatever thread it comes. */
+    @Test
+    void aStageIsCompletedOnceFromAnyThread() throws Exception {
+        CompletableFuture<ModelRequest> stage = new CompletableFuture<>();
+        ModelRequest request = Rig.request(Rig.BODY);
+        Thread other = new Thread(() -> {
+            stage.complete(request.withHeader("x", "first"));
+            stage.complete(request.withHeader("x", "second"));
+            stage.completeExceptionally(new IllegalStateException("late"));
+        });
+        ModelRequest rewritten = rig.intercepts(List.of(rig.stage(
+                        "a",
+                        asked -> {
+                            other.start();
+                            return stage;
+                        },
+                        1,
+                        true)))
+                .rewritten(request);
+        assertEquals(java.util.Optional.of("first"), rewritten.headers().first("x"));
+        other.join();
     }
 
     @Test

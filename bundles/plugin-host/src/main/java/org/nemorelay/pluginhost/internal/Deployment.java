@@ -87,6 +87,7 @@ final class Deployment {
 
     /** @param serves whether all services of a bundle are in use
      * @param failing why a kind of a bundle fails at what it is given; empty while it does not
+     * @param holding what there is to say of a kind for whose sake requests are held
      * @param show makes the services of these bundles the snapshot; completes when no request uses an earlier one */
     Deployment(
             BundleContext context,
@@ -96,6 +97,7 @@ final class Deployment {
             StuckCalls stuck,
             Predicate<Bundle> serves,
             BiFunction<Bundle, String, String> failing,
+            Function<String, Optional<String>> holding,
             Function<Set<Bundle>, CompletableFuture<Void>> show,
             Runnable statusChanged,
             Limits limits,
@@ -105,7 +107,7 @@ final class Deployment {
         this.departures = new Departures(limits.stopMillis(), this.log);
         this.files = new PluginFiles(context, folders, departures, this.log);
         this.starts = new Starts(components, serves, this.log);
-        this.report = new Report(files, departures, stuck, failing);
+        this.report = new Report(files, departures, stuck, failing, holding);
         this.admin = admin;
         this.components = components;
         this.show = show;

@@ -92,6 +92,15 @@ final class Failures {
         return firstLine(start < 0 ? stackTrace : stackTrace.substring(start + marker.length()));
     }
 
+    /** What a plugin threw, which may be unable to say it. */
+    static String text(Throwable thrown) {
+        try {
+            return String.valueOf(thrown);
+        } catch (Throwable e) {
+            return thrown.getClass().getName();
+        }
+    }
+
     /** A text of several lines as one. */
     static String line(String text) {
         return String.join(" ", String.valueOf(text).split("\\s*\\R\\s*"));

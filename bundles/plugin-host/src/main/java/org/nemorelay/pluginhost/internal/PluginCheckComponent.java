@@ -2,6 +2,7 @@ package org.nemorelay.pluginhost.internal;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.LaunchOptions;
@@ -40,6 +41,7 @@ public final class PluginCheckComponent implements PluginCheck {
                 new StuckCalls(() -> {}),
                 bundle -> false,
                 (bundle, kind) -> "",
+                kind -> Optional.empty(),
                 bundles -> CompletableFuture.completedFuture(null),
                 () -> {},
                 Deployment.Limits.DEFAULT,

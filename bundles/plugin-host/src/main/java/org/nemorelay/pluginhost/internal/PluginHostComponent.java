@@ -109,6 +109,7 @@ public final class PluginHostComponent implements PluginHost {
                 stuck,
                 bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),
                 sinks::trouble,
+                stages::remark,
                 this::show,
                 this::statusChanged,
                 limits,

@@ -150,16 +150,21 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
                 }
                 thread = Optional.of(Thread.currentThread());
             }
-            work.run();
-            synchronized (this) {
-                thread = Optional.empty();
-                if (over) {
-                    // What it was interrupted for is over too.
-                    Thread.interrupted();
-                    stuck(-1);
-                }
-                over = true;
+            try {
+                work.run();
+            } finally {
+                back();
             }
+        }
+
+        private synchronized void back() {
+            thread = Optional.empty();
+            if (over) {
+                // What it was interrupted for is over too.
+                Thread.interrupted();
+                stuck(-1);
+            }
+            over = true;
         }
 
         synchronized void giveUp() {
@@ -178,8 +183,9 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
             CompletionStage<Decision> stage = policy.decide(call);
             stage.whenComplete(
                     (decision, failure) -> verdict.complete(failure == null ? verdict(decision) : failed(failure)));
-        } catch (Exception | LinkageError | AssertionError | StackOverflowError | OutOfMemoryError e) {
-            // After the time is over nobody listens: an interrupted policy may throw what it likes.
+        } catch (Throwable e) {
+            // Whatever a plugin throws, an error of its own making too, is its failure. After the time is over nobody
+            // listens: an interrupted policy may throw what it likes.
             if (!verdict.isDone()) {
                 verdict.complete(failed(e));
             }
@@ -200,7 +206,8 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         log(
                 "plugin_failed",
-                "plugin " + name + " failed in decide, the tool call is denied: " + Failures.line("" + cause));
+                "plugin " + name + " failed in decide, the tool call is denied: "
+                        + Failures.line(Failures.text(cause)));
         return new Verdict.Failed(denied("failed"));
     }
 

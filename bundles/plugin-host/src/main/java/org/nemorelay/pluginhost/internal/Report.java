@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.nemorelay.config.BundleFolders.Entry;
@@ -22,13 +23,23 @@ final class Report {
     private final Departures departures;
     private final StuckCalls stuck;
     private final BiFunction<Bundle, String, String> failing;
+    private final Function<String, Optional<String>> holding;
 
-    /** @param failing why a kind of a bundle fails at what it is given; empty while it does not */
-    Report(PluginFiles files, Departures departures, StuckCalls stuck, BiFunction<Bundle, String, String> failing) {
+    /**
+     * @param failing why a kind of a bundle fails at what it is given; empty while it does not
+     * @param holding what there is to say of a kind for whose sake requests are held
+     */
+    Report(
+            PluginFiles files,
+            Departures departures,
+            StuckCalls stuck,
+            BiFunction<Bundle, String, String> failing,
+            Function<String, Optional<String>> holding) {
         this.files = files;
         this.departures = departures;
         this.stuck = stuck;
         this.failing = failing;
+        this.holding = holding;
     }
 
     /** One line for each planned kind and each file. */
@@ -109,7 +120,8 @@ final class Report {
 
     /** What there is to say about a plugin that serves. */
     private String remarks(String kind, Map<String, String> troubles) {
-        return Stream.concat(Optional.ofNullable(troubles.get(kind)).stream(), stuck.line(kind).stream())
+        return Stream.of(Optional.ofNullable(troubles.get(kind)), stuck.line(kind), holding.apply(kind))
+                .flatMap(Optional::stream)
                 .collect(Collectors.joining("; "));
     }
 

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 import org.nemorelay.pipeline.Share;
 import org.nemorelay.pipeline.Stage;
 import org.nemorelay.pipeline.StageThreads;
@@ -23,6 +24,9 @@ import org.osgi.framework.BundleContext;
 
 /** The plugins' services around model requests and records, all on the same threads, each with its share of them. Safe for any thread. */
 final class StageServices {
+    private static final String HOLDS =
+            "reads the bodies of requests or may send them again, so each is held until all of it is here";
+
     private final BundleContext context;
     private final EventLog log;
     private final Runnable changed;
@@ -77,6 +81,21 @@ final class StageServices {
                 sanitizers.serving(shown));
     }
 
+    /** What an administrator reads about a plugin for whose sake requests are held; empty for any other. */
+    Optional<String> remark(String plugin) {
+        Stages all = serving(bundle -> true);
+        return Stream.of(all.guardrails(), all.intercepts(), all.executions(), all.streams())
+                        .flatMap(List::stream)
+                        .anyMatch(stage -> stage.plugin().equals(plugin) && holds(stage))
+                ? Optional.of(HOLDS)
+                : Optional.empty();
+    }
+
+    /** An execution intercept may send a request more than once. */
+    private static boolean holds(Stage<?> stage) {
+        return stage.needsBody() || stage.service() instanceof ExecutionIntercept;
+    }
+
     private <S> PluginServices<S, Stage<S>> services(Class<S> type, ToIntFunction<S> priority, Predicate<S> needsBody) {
         PluginServices<S, Stage<S>> services = new PluginServices<>(
                 context,
@@ -109,13 +128,12 @@ final class StageServices {
     private <S> Stage<S> stage(S service, Share share, ToIntFunction<S> priority, Predicate<S> needsBody) {
         try {
             Stage<S> stage = new Stage<>(service, share, priority.applyAsInt(service), needsBody.test(service));
-            if (stage.needsBody()) {
+            if (holds(stage)) {
                 log.log(
                         EventLog.Level.INFO,
                         PluginHostComponent.TARGET,
                         "plugin_holds_requests",
-                        "plugin " + share.plugin() + " reads the bodies of requests, so each is held until all of it is"
-                                + " here",
+                        "plugin " + share.plugin() + " " + HOLDS,
                         "plugin",
                         share.plugin());
             }

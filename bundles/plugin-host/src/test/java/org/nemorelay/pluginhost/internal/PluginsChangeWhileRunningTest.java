@@ -235,11 +235,13 @@ class PluginsChangeWhileRunningTest {
         host.plan("p", BY_KIND, Map.of()).plan("q", BY_KIND, Map.of());
         begin();
         assertEquals(2, plugins.snapshot().stages().intercepts().size());
+        String holds = "reads the bodies of requests or may send them again, so each is held until all of it is here";
         assertEquals(
-                List.of(
-                        "INFO plugin_holds_requests: plugin p reads the bodies of requests, so each is held until all of"
-                                + " it is here"),
+                List.of("INFO plugin_holds_requests: plugin p " + holds),
                 host.log.stream().filter(line -> line.contains("plugin_holds")).toList());
+        assertEquals(holds, state("p").reason());
+        assertEquals(PluginStatus.State.ACTIVE, state("p").state());
+        assertEquals("", state("q").reason());
     }
 
     @Test

@@ -79,6 +79,30 @@ class PoliciesDecideTest {
                 call -> {
                     throw new NoClassDefFoundError("boom");
                 },
+                call -> {
+                    throw new StackOverflowError();
+                },
+                call -> {
+                    throw new OutOfMemoryError();
+                },
+                call -> {
+                    throw new Error("of its own making");
+                },
+                call -> {
+                    throw new IllegalStateException() {
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        public String toString() {
+                            throw new IllegalStateException("boom");
+                        }
+                    };
+                },
+                call -> {
+                    CompletableFuture<Decision> cancelled = new CompletableFuture<>();
+                    cancelled.cancel(true);
+                    return cancelled;
+                },
                 call -> null,
                 call -> done(null),
                 call -> CompletableFuture.failedStage(new IllegalStateException("boom")),

@@ -1,6 +1,7 @@
 package org.nemorelay.plugin.api;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.nemorelay.json.JsonException;
@@ -101,29 +102,42 @@ public final class StreamEvent {
         String text = new String(raw, StandardCharsets.UTF_8);
         String replacement = new String(data.bytes(), StandardCharsets.UTF_8);
         StringBuilder changed = new StringBuilder(text.length() + 64);
-        boolean placed = false;
+        List<String> fields = new ArrayList<>();
+        int place = -1;
+        String lineEnd = "\n";
         int at = begin(text);
         changed.append(text, 0, at);
         while (at < text.length()) {
             int end = lineEnd(text, at);
             int next = nextLine(text, end);
             String line = text.substring(at, end);
-            boolean blank = line.isEmpty();
-            if (!blank && (line.equals("data") || line.startsWith("data:"))) {
-                if (!placed) {
-                    append(changed, replacement, text.substring(end, next));
-                    placed = true;
-                }
+            boolean mine = line.equals("data") || line.startsWith("data:");
+            if (place < 0 && (mine || line.isEmpty())) {
+                place = changed.length();
+                lineEnd = text.substring(end, next);
+            }
+            if (mine) {
+                fields.add(line.startsWith("data: ") || line.equals("data") ? "data: " : "data:");
             } else {
-                if (blank && !placed) {
-                    append(changed, replacement, text.substring(end, next));
-                    placed = true;
-                }
                 changed.append(text, at, next);
             }
             at = next;
         }
+        changed.insert(place < 0 ? changed.length() : place, written(replacement, fields, lineEnd));
         return new StreamEvent(api, changed.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Each line of the data behind what stood before the line in its place. */
+    private static String written(String data, List<String> fields, String lineEnd) {
+        StringBuilder out = new StringBuilder(data.length() + 64);
+        String field = "data: ";
+        int number = 0;
+        for (String line : data.split("\r\n|\r|\n", -1)) {
+            field = number < fields.size() ? fields.get(number) : field;
+            out.append(field).append(line).append(lineEnd);
+            number++;
+        }
+        return out.toString();
     }
 
     /** With another text in the place of one that was read from this event. */
@@ -136,12 +150,6 @@ public final class StreamEvent {
     @Override
     public String toString() {
         return api.word() + " " + type();
-    }
-
-    private static void append(StringBuilder out, String data, String lineEnd) {
-        for (String line : data.split("\r\n|\r|\n", -1)) {
-            out.append("data: ").append(line).append(lineEnd);
-        }
     }
 
     private Fields fields() {

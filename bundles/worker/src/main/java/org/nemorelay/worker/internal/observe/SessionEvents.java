@@ -390,7 +390,9 @@ final class SessionEvents {
 
     private void compaction(Instant now, Session session, HookPayload hook) {
         mark(now, session, "compaction", hook);
-        session.told.clear();
+        // The agent whose conversation it is tells it anew; its subagents have conversations of their own.
+        session.told.remove(
+                hook.subagentId().map(session.subagents::get).map(Scope::uuid).orElse(session.instanceId));
     }
 
     private void startMark(Instant now, Session session, Map<String, Object> metadata) {
