@@ -51,17 +51,17 @@ class EncodedBodiesThroughPluginsTest {
         @Override
         public CompletionStage<ModelResponse> execute(ModelRequest request, Next next) {
             String edit = request.headers().first("x-edit").orElse("");
-            return next.proceed(edit.isEmpty() ? request : request.withBody(edited(request.body(), edit)))
+            return next.proceed(edit.isEmpty() ? request : request.withBody(edited(request.body(), edit, "{}")))
                     .thenApply(response -> edit.isEmpty() || !(response instanceof ModelResponse.Whole whole)
                             ? response
-                            : whole.withBody(edited(whole.body(), edit)));
+                            : whole.withBody(edited(whole.body(), edit, "")));
         }
 
-        private static JsonText edited(JsonText body, String edit) {
+        private static JsonText edited(JsonText body, String edit, String empty) {
             return switch (edit) {
                 case "longer" -> body.with("/x", "y".repeat(1_000));
                 case "shorter" -> body.without("/n");
-                default -> JsonText.of("");
+                default -> JsonText.of(empty);
             };
         }
 
@@ -99,11 +99,11 @@ class EncodedBodiesThroughPluginsTest {
         return bytes.toByteArray();
     }
 
-    private static String edited(String text, String edit) {
+    private static String edited(String text, String edit, String empty) {
         return switch (edit) {
             case "longer" -> text.substring(0, text.length() - 1) + ",\"x\":\"" + "y".repeat(1_000) + "\"}";
             case "shorter" -> text.replace(", \"n\":1.0", "");
-            default -> "";
+            default -> empty;
         };
     }
 
@@ -212,9 +212,9 @@ class EncodedBodiesThroughPluginsTest {
                 assertArrayEquals(sent, got, what);
                 assertEquals(List.of(coding), head.header("content-encoding"), what);
             } else {
-                assertEquals(edited(TEXT, edit), received.bodyText(), what);
+                assertEquals(edited(TEXT, edit, "{}"), received.bodyText(), what);
                 assertEquals(List.of(), received.header("content-encoding"), what);
-                assertEquals(edited(TEXT, edit), new String(got, StandardCharsets.UTF_8), what);
+                assertEquals(edited(TEXT, edit, ""), new String(got, StandardCharsets.UTF_8), what);
                 assertEquals(List.of(), head.header("content-encoding"), what);
             }
             assertEquals(List.of(Integer.toString(received.body().length)), received.header("content-length"), what);

@@ -77,7 +77,12 @@ public final class ToolGate {
     private static boolean known(HookPayload hook) {
         return switch (HookEvent.of(agentOf(hook.agent()), hook.eventName(), JsonObject.of(hook.json(), ""))) {
             case HookEvent.Codex event -> event.type() != HookEvent.Codex.Type.UNKNOWN;
-            case HookEvent.ClaudeCode event -> event.type() != HookEvent.ClaudeCode.Type.UNKNOWN;
+            case HookEvent.ClaudeCode event ->
+                switch (event.type()) {
+                    // It comes before a command, in a form that was never seen here.
+                    case PRE_SKILL_SHELL_COMMAND, UNKNOWN -> false;
+                    default -> true;
+                };
             case HookEvent.Pi event -> event.type() != HookEvent.Pi.Type.UNKNOWN;
         };
     }

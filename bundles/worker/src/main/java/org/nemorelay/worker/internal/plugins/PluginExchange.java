@@ -158,7 +158,8 @@ public final class PluginExchange {
         if (whole.readable()) {
             admit(Optional.of(body), whole);
         } else {
-            refuse(Refusal.error(400, "the request's body is no JSON object, so plugins cannot judge it"));
+            refuse(Refusal.error(
+                    400, "the request's body is no JSON object, or has a member twice, so plugins cannot judge it"));
         }
     }
 

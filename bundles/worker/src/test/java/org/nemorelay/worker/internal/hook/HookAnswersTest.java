@@ -84,6 +84,9 @@ class HookAnswersTest {
 
     /** The events before which an agent asks; it takes a denial at no other. */
     private static Set<String> gates(HookAgent agent) {
+        if (agent == HookAgent.CLAUDE_CODE) {
+            return Set.of("PreToolUse", "PermissionRequest", "PreSkillShellCommand", "Unknown");
+        }
         return agent == HookAgent.PI
                 ? Set.of("tool_call", "user_bash", "unknown")
                 : Set.of("PreToolUse", "PermissionRequest", "Unknown");
