@@ -44,7 +44,7 @@ final class PluginBench {
 
     private static final int REQUESTS = 1_500;
     private static final int EVENTS = 10_000;
-    private static final int WARM_STREAMS = 60;
+    private static final int WARM_STREAMS = 150;
     private static final String BODY =
             "{\"model\":\"mock-model\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"say hi\"}]}";
 
