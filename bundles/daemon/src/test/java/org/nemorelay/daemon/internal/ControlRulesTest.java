@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
@@ -70,6 +71,31 @@ class ControlRulesTest {
                     new SessionRequest("a", peer.token, "second", 2, new SessionPayload.Release().sha256(), CANCEL);
             assertEquals(401, peer.status(altered), "a hash of something else");
             assertEquals(200, peer.status("second", 2, CANCEL), "what was refused did not count");
+        }
+    }
+
+    /** Under the outer id of the last command: the same text gets the same reply, another text ends the connection. */
+    @Test
+    void theLastCommandMayBeSentAgainAndNoOtherUnderItsId() throws IOException {
+        try (RawPeer peer = peer("a")) {
+            String first = FrameCodec.encode(new CommandFrame(
+                    "outer", new ClientCommand.Session(SessionRequest.of("a", peer.token, "inner", 1, CANCEL))));
+            peer.sendText(first);
+            ServerEvent.Reply reply = peer.reply();
+            assertEquals(200, reply.status());
+            peer.sendText(first);
+            assertEquals(reply, peer.reply());
+            assertEquals(200, peer.status("second", 2, CANCEL));
+            // Only the last reply is kept: this one is a command again, out of its sequence by now.
+            peer.sendText(first);
+            assertEquals(409, peer.reply().status());
+            peer.sendText(FrameCodec.encode(new CommandFrame("outer", new ClientCommand.Acknowledge("another"))));
+            peer.awaitClosed();
+            TestDaemon.await(
+                    "the reason is logged",
+                    () -> daemon.events.stream()
+                            .anyMatch(event -> event.startsWith("mcp_control_disconnected")
+                                    && event.contains("request_id_reused")));
         }
     }
 
@@ -168,6 +194,56 @@ class ControlRulesTest {
                     () -> daemon.events.stream()
                             .anyMatch(event -> event.startsWith("mcp_control_disconnected")
                                     && event.contains("outbound_queue_full")));
+        }
+    }
+
+    @Test
+    void aPeerThatSendsWithoutWaitingWaitsInItsOwnBuffers() throws Exception {
+        flood(10_000);
+    }
+
+    @Test
+    @Tag("long")
+    void aPeerThatSendsAHundredThousandFramesWaitsInItsOwnBuffers() throws Exception {
+        flood(100_000);
+    }
+
+    /**
+     * The queue of what a peer sends is one frame long: the next is read when that one's work is done. So it never overflows,
+     * every frame is answered in its turn, nothing piles up on the heap, and others are answered meanwhile.
+     */
+    private void flood(int frames) throws Exception {
+        try (RawPeer peer = peer("a");
+                RawPeer other = new RawPeer(daemon, daemon.url(), daemon.user("bob"), "b")) {
+            peer.acknowledge(((ServerEvent.DirectiveIssued) peer.next().orElseThrow()).requestId());
+            other.acknowledge(((ServerEvent.DirectiveIssued) other.next().orElseThrow()).requestId());
+            System.gc();
+            long before =
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+            Thread sender = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    for (int i = 0; i < frames; i++) {
+                        peer.sendText(FrameCodec.encode(
+                                new CommandFrame("r" + i, new ClientCommand.Acknowledge("x".repeat(100)))));
+                    }
+                } catch (IOException e) {
+                    // The reading side tells.
+                }
+            });
+            for (int i = 0; i < frames; i++) {
+                ServerEvent.Reply reply =
+                        assertInstanceOf(ServerEvent.Reply.class, peer.next().orElseThrow());
+                assertEquals("r" + i, reply.requestId());
+                assertEquals(409, reply.status());
+                if (i % (frames / 10) == 0) {
+                    assertEquals(409, other.acknowledge("another"));
+                }
+            }
+            sender.join();
+            System.gc();
+            long grown =
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() - before;
+            assertTrue(grown < 16 << 20, "the heap has grown by " + grown + " bytes");
         }
     }
 

@@ -44,6 +44,9 @@ final class Routing implements Runnable {
     private static final long CANCEL_ON_EXIT_MS = 400;
     private static final long RELEASE_ON_EXIT_MS = 600;
 
+    /** A worker is not up in less, and has nothing to lose yet. */
+    private static final long YOUNG_NANOS = 1_000_000_000L;
+
     /** How long a worker that nobody wants may take to end by itself, while the session lasts and on the way out. */
     private static final long END_MS = 2_000;
 
@@ -85,7 +88,29 @@ final class Routing implements Runnable {
     private boolean settling;
 
     /** A worker that is starting. */
-    private record Launch(String activationId, Process process) {}
+    private record Launch(String activationId, Process process, long startedAt) {
+        /** Asks it to end; a Java runtime that is asked before it is up complains of that on standard error. */
+        void ask() {
+            if (System.nanoTime() - startedAt < YOUNG_NANOS) {
+                process.destroyForcibly();
+            } else {
+                process.destroy();
+            }
+        }
+
+        /** Ends a worker that nobody wants and nobody else would end, whatever it makes of being asked. */
+        void end(long patienceMs) {
+            ask();
+            try {
+                if (!process.waitFor(patienceMs, TimeUnit.MILLISECONDS)) {
+                    process.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
 
     /** What the daemon says of a launch that is left. */
     private enum Fate {
@@ -95,8 +120,8 @@ final class Routing implements Runnable {
         UNKNOWN
     }
 
-    /** Something a connection said; no directive means that it ended. */
-    private record Event(Listener source, Optional<Directive> directive) {}
+    /** Something a connection said; no directive means that it ended, at that {@link System#nanoTime()}. */
+    private record Event(Listener source, Optional<Directive> directive, long at) {}
 
     Routing(
             DaemonUrl daemon,
@@ -164,7 +189,7 @@ final class Routing implements Runnable {
                         && current.daemon().offers(Capabilities.ACTIVATION_CANCEL)
                         && fate(current, pending.get(), CANCEL_ON_EXIT_MS) == Fate.PUBLISHED);
         if (unwanted) {
-            pending.get().process.destroy();
+            pending.get().ask();
         }
         if (connected) {
             try {
@@ -175,7 +200,7 @@ final class Routing implements Runnable {
             current.close();
         }
         if (unwanted) {
-            end(pending.get().process, END_ON_EXIT_MS);
+            pending.get().end(END_ON_EXIT_MS);
         }
     }
 
@@ -197,7 +222,7 @@ final class Routing implements Runnable {
     private void abandon() {
         Optional<Launch> pending = unsettled(0);
         if (pending.isPresent()) {
-            end(pending.get().process, END_ON_EXIT_MS);
+            pending.get().end(END_ON_EXIT_MS);
             settled();
         }
     }
@@ -213,7 +238,7 @@ final class Routing implements Runnable {
             if (event == null) {
                 next = checkLaunch();
             } else if (event.source == listener) {
-                next = event.directive.isPresent() ? event.directive : Optional.of(reconnect());
+                next = event.directive.isPresent() ? event.directive : Optional.of(reconnect(event.at));
             } // else: of a connection that has been replaced
         }
     }
@@ -262,17 +287,18 @@ final class Routing implements Runnable {
     private final class Listener implements ControlListener {
         @Override
         public boolean directive(Directive directive) {
-            return events.size() < MAX_QUEUED && events.add(new Event(this, Optional.of(directive)));
+            return events.size() < MAX_QUEUED && events.add(new Event(this, Optional.of(directive), System.nanoTime()));
         }
 
         @Override
         public void disconnected() {
-            events.add(new Event(this, Optional.empty()));
+            events.add(new Event(this, Optional.empty(), System.nanoTime()));
         }
     }
 
-    private Directive reconnect() throws InterruptedException {
-        long deadline = RetryPolicy.deadline();
+    /** @param since when the connection was lost: the daemon counts from there, whatever this process did meanwhile */
+    private Directive reconnect(long since) throws InterruptedException {
+        long deadline = since + TimeUnit.MILLISECONDS.toNanos(RetryPolicy.BUDGET_MS);
         if (System.nanoTime() - connectedAt < SHORT_LIFE_NANOS) {
             Thread.sleep(RetryPolicy.delay(++shortLives));
         } else {
@@ -307,7 +333,7 @@ final class Routing implements Runnable {
             // As one: a session that ends meanwhile would leave the process to nobody.
             synchronized (this) {
                 if (!stopping) {
-                    launch = new Launch(grant.activationId(), starter.start(grant));
+                    launch = new Launch(grant.activationId(), starter.start(grant), System.nanoTime());
                 }
             }
             return Optional.empty();
@@ -351,7 +377,7 @@ final class Routing implements Runnable {
         } catch (RelayException e) {
             // A daemon that cannot be told has forgotten the launch, or hears of it with the next registration.
         }
-        return reconnect();
+        return reconnect(System.nanoTime());
     }
 
     /** Settles the launch, if there is one; false when the daemon did not say how, so that it has to be asked again. */
@@ -368,7 +394,7 @@ final class Routing implements Runnable {
                 ? fate(session, left, ControlSession.REQUEST_TIMEOUT_MS)
                 : Fate.PUBLISHED; // nobody can tell: it is left alone
         if (fate == Fate.UNWANTED) {
-            end(left.process, END_MS);
+            left.end(END_MS);
         }
         synchronized (this) {
             settling = false;
@@ -395,19 +421,6 @@ final class Routing implements Runnable {
             return e.kind() == FailureKind.TIMEOUT || e.kind() == FailureKind.UNAVAILABLE
                     ? Fate.UNKNOWN
                     : Fate.UNWANTED;
-        }
-    }
-
-    /** Ends a worker that nobody wants and nobody else would end, whatever it makes of being asked. */
-    private static void end(Process process, long patienceMs) {
-        process.destroy();
-        try {
-            if (!process.waitFor(patienceMs, TimeUnit.MILLISECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -78,7 +78,7 @@ final class Worker implements Runnable {
 
         record Drain(long deadlineNanos) implements Happening {}
 
-        record ControlLost(int session) implements Happening {}
+        record ControlLost(int session, long at) implements Happening {}
 
         record Stop() implements Happening {}
     }
@@ -266,8 +266,8 @@ final class Worker implements Runnable {
                 case Happening.Stop _ -> {
                     return drain(inFuture(longestDrainMs), Ending.SIGNAL);
                 }
-                case Happening.ControlLost _ -> {
-                    if (!recovered()) {
+                case Happening.ControlLost lost -> {
+                    if (!recovered(lost.at() + TimeUnit.MILLISECONDS.toNanos(RetryPolicy.BUDGET_MS))) {
                         return drain(inFuture(longestDrainMs), Ending.CONTROL_LOST);
                     }
                 }
@@ -293,8 +293,7 @@ final class Worker implements Runnable {
     }
 
     /** Comes back to the daemon within the time that it keeps this worker's generation (relay-daemon 5.8). */
-    private boolean recovered() {
-        long deadline = RetryPolicy.deadline();
+    private boolean recovered(long deadline) {
         admission.controlLost();
         log.log(
                 EventLog.Level.WARN,
@@ -413,7 +412,7 @@ final class Worker implements Runnable {
 
         @Override
         public void disconnected() {
-            happenings.add(new Happening.ControlLost(number));
+            happenings.add(new Happening.ControlLost(number, System.nanoTime()));
         }
     }
 }

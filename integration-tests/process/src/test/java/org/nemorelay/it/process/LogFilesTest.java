@@ -107,7 +107,9 @@ class LogFilesTest {
                 relay("--log-config-path", settings.toString(), "daemon").run(SOON);
         assertEquals(1, daemon.exit(), daemon.toString());
         assertTrue(
-                daemon.stderr().startsWith("configuration error: logging sink " + file + " cannot be opened: "),
+                daemon.stderr()
+                        .startsWith("configuration error: " + settings + ":5:1: logging sink " + file
+                                + " cannot be opened: "),
                 daemon.stderr());
     }
 }

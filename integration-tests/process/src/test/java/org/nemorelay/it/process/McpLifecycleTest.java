@@ -1,7 +1,6 @@
 package org.nemorelay.it.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
@@ -78,7 +77,7 @@ class McpLifecycleTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"EOF", "INT", "TERM"})
+    @ValueSource(strings = {"EOF", "INT", "TERM", "HUP"})
     void anEndWhileItStillRegisters(String end) {
         try (OneUser bench = new OneUser(folder);
                 SilentDaemon daemon = new SilentDaemon();
@@ -96,13 +95,47 @@ class McpLifecycleTest {
     void anEndOfTheLastSessionEndsTheWorker(String end) {
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
-                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+                McpSession mcp = McpSession.start(quiet(bench, relay))) {
+            mcp.initialize();
             relay.awaitReadyWorker(mcp);
             end(mcp, end);
             mcp.process().awaitExit(AT_ONCE);
             relay.awaitNoWorker(Duration.ofSeconds(10));
             bench.awaitNoWorkerProcess();
-            assertFalse(mcp.process().stderr().contains("\tat "), mcp.process().stderr());
+            assertEquals("", mcp.process().stderr());
+        }
+    }
+
+    /** How far the worker is when its session ends. */
+    private enum Stage {
+        ASKED,
+        STARTED,
+        LISTENING
+    }
+
+    /** A wanted end is no failure, and a harness shows its user what is on standard error: nothing, of client or worker. */
+    @ParameterizedTest
+    @ValueSource(strings = {"EOF", "TERM"})
+    void aSessionThatEndsWhileItsWorkerStartsSaysNothing(String end) {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon()) {
+            for (Stage stage : Stage.values()) {
+                try (McpSession mcp = McpSession.start(quiet(bench, relay))) {
+                    mcp.initialize();
+                    Await.until(stage.name(), Duration.ofSeconds(20), () -> switch (stage) {
+                        case ASKED -> true;
+                        case STARTED -> !bench.workers().isEmpty();
+                        case LISTENING ->
+                            bench.workers().stream()
+                                    .anyMatch(worker -> !ProcessTable.listeningPorts(worker.pid())
+                                            .isEmpty());
+                    });
+                    end(mcp, end);
+                    assertEquals(0, mcp.process().awaitExit(AT_ONCE));
+                    bench.awaitNoWorkerProcess();
+                    assertEquals("", mcp.process().stderr(), stage::name);
+                }
+            }
         }
     }
 
@@ -128,6 +161,11 @@ class McpLifecycleTest {
                     "these tests were started with SIGINT ignored, which a process inherits");
             mcp.process().signal(end);
         }
+    }
+
+    /** At the default level of the log. */
+    private static Proc.Spec quiet(OneUser bench, Relay relay) {
+        return session(bench, relay.address(), true).env("NEMO_RELAY_LOG", "error");
     }
 
     private static Proc.Spec session(OneUser bench, String address, boolean token) {
