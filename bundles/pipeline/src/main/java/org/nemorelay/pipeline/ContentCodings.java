@@ -16,6 +16,9 @@ public final class ContentCodings {
     /** More layers are nobody's honest message. */
     private static final int MAX_LAYERS = 4;
 
+    /** What is larger is measured before it is kept: a bomb is not to fill the memory up to the limit. */
+    private static final int MEASURED = 4 << 20;
+
     private ContentCodings() {}
 
     /** A body that cannot be read. */
@@ -80,15 +83,40 @@ public final class ContentCodings {
 
     private static byte[] layer(byte[] body, String coding, long limit) throws Unreadable {
         int most = (int) Math.min(limit, Integer.MAX_VALUE - 8);
-        try (InputStream in = open(body, coding)) {
-            byte[] plain = in.readNBytes(most);
-            if (in.read() >= 0) {
+        try {
+            byte[] begun;
+            int length;
+            try (InputStream in = open(body, coding)) {
+                begun = in.readNBytes(Math.min(most, MEASURED));
+                length = begun.length + left(in, most - begun.length);
+            }
+            if (length > most) {
                 throw new Unreadable(Unreadable.Why.TOO_LARGE, "larger than " + limit + " bytes when decoded");
+            }
+            if (length == begun.length) {
+                return begun;
+            }
+            byte[] plain = new byte[length];
+            try (InputStream in = open(body, coding)) {
+                in.readNBytes(plain, 0, length);
             }
             return plain;
         } catch (IOException | RuntimeException e) {
             throw new Unreadable(Unreadable.Why.CORRUPT, "not valid " + coding);
         }
+    }
+
+    /** How many bytes are left; one more than {@code most} for all that are too many. */
+    private static int left(InputStream in, int most) throws IOException {
+        byte[] thrownAway = new byte[8192];
+        int left = 0;
+        for (int count = in.read(thrownAway); count >= 0; count = in.read(thrownAway)) {
+            if (count > most - left) {
+                return most + 1;
+            }
+            left += count;
+        }
+        return left;
     }
 
     private static InputStream open(byte[] body, String coding) throws IOException, Unreadable {

@@ -62,6 +62,22 @@ class ContentCodingsTest {
         }
     }
 
+    /** What is measured before it is kept is kept whole. */
+    @Test
+    void aLargeBodyIsReadToItsEnd() throws Exception {
+        byte[] large = new byte[9_000_001];
+        new java.util.Random(1).nextBytes(large);
+        for (String coding : new String[] {"gzip", "deflate", "zstd"}) {
+            byte[] coded = coded(coding, large);
+            assertArrayEquals(large, ContentCodings.decode(coded, coding, large.length), coding);
+            assertEquals(Unreadable.Why.TOO_LARGE, refused(coded, coding, large.length - 1), coding);
+            assertEquals(
+                    Unreadable.Why.CORRUPT,
+                    refused(Arrays.copyOf(coded, coded.length - 10_000), coding, large.length),
+                    coding);
+        }
+    }
+
     @Test
     void aBombIsStoppedAtTheLimit() throws Exception {
         byte[] bomb = coded("zstd", new byte[50_000_000]);
