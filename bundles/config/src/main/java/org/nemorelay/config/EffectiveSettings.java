@@ -2,6 +2,7 @@ package org.nemorelay.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.nemorelay.config.internal.RoleSettings;
 
 /** What config.toml, environment, options and defaults come to for a role, each value with its source. */
@@ -12,15 +13,15 @@ public final class EffectiveSettings {
      * One value.
      *
      * @param name dotted, as in the file
-     * @param value a string, an integer or a boolean; {@code "[REDACTED]"} for a credential
+     * @param value a string, an integer or a boolean; {@code "[REDACTED]"} for a credential; empty where nobody has set it
      * @param source {@code file:line:column}, a variable, an option, or {@code default}
      */
-    public record Setting(String name, Object value, String source) {}
+    public record Setting(String name, Optional<Object> value, String source) {}
 
     private EffectiveSettings() {}
 
     /**
-     * The settings of {@code daemon} or {@code worker}, sorted by name. Reads the files.
+     * All settings of {@code daemon} or {@code worker}, sorted by name. Reads the files.
      *
      * @throws org.nemorelay.protocol.RelayException (CONFIGURATION) for what would keep the role from starting
      */
@@ -28,7 +29,9 @@ public final class EffectiveSettings {
         List<Setting> settings = new ArrayList<>();
         RoleSettings.of(options)
                 .forEach((name, entry) -> settings.add(new Setting(
-                        name, name.endsWith("_auth_header") ? REDACTED : entry.getKey(), entry.getValue())));
+                        name,
+                        entry.getKey().map(value -> name.endsWith("_auth_header") ? REDACTED : value),
+                        entry.getValue())));
         return List.copyOf(settings);
     }
 }

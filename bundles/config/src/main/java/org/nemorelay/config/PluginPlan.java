@@ -26,8 +26,8 @@ public interface PluginPlan {
     record Component(String kind, Optional<Boolean> required, Optional<String> sha256, Position position) {}
 
     /**
-     * Service property: why the files as they are now are not in force and this plan still is, in one line; absent while
-     * they are.
+     * Service property: why the files as they are now are not in force, in one line; absent while they are. The plan is the one
+     * before, or, when a worker starts, one with {@link #problems}.
      */
     String REJECTED = "nemorelay.configuration.rejected";
 
@@ -36,12 +36,12 @@ public interface PluginPlan {
 
     List<Component> components();
 
-    /** One line for each mistake in the file; a worker takes no plan that has any. */
+    /** One line for each mistake in the worker's files, the place first; a worker takes no plan that has any. */
     default List<String> problems() {
         return List.of();
     }
 
-    /** One line for each thing in the file that is tolerated yet has no effect. */
+    /** One line for each thing in these files that is tolerated yet has no effect. */
     default List<String> notes() {
         return List.of();
     }

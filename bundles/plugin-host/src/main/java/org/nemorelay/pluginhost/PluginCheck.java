@@ -8,7 +8,8 @@ import org.osgi.annotation.versioning.ProviderType;
 
 /**
  * Tells what a worker would make of the plugins, without running any of their code: files, manifests, bytecode, imports,
- * pins and kinds are judged as a worker judges them; what only a plugin knows of its configuration is not.
+ * pins, kinds and the configurations that bundles declare are judged as a worker judges them; what only a plugin itself knows
+ * of its configuration is not.
  */
 @ProviderType
 public interface PluginCheck {
@@ -18,20 +19,22 @@ public interface PluginCheck {
      * @param symbolicName of the bundle; empty for what is none
      * @param sha256 of the file, in lower-case hexadecimal digits; empty where it was not read
      * @param planned its component of plugins.toml
-     * @param required whether a worker does without it
+     * @param required whether a worker does not do without it
+     * @param declared whether its bundle says which keys its configuration has
      */
     record Finding(
             PluginStatus status,
             String symbolicName,
             String sha256,
             Optional<PluginPlan.Component> planned,
-            boolean required) {}
+            boolean required,
+            boolean declared) {}
 
-    /** All that plugins.toml names and all that lies in the plugin folders. */
+    /** What is wrong with the worker's files, all that plugins.toml names, and all that lies in the plugin folders. */
     List<Finding> check();
 
-    /** One jar, wherever it lies and whoever owns it. */
-    List<Finding> check(Path jar);
+    /** Jars, wherever they lie and whoever owns them, with the configuration that plugins.toml has for them. */
+    List<Finding> check(List<Path> jars);
 
     /**
      * One value of a component's {@code config}, by dotted key.

@@ -271,7 +271,8 @@ public final class Commands {
                 .footer(
                         "",
                         "Lines of a worker tell what is; they need the daemon's owner. Lines of the check tell what a worker that starts",
-                        "now would find: its state is idle where nothing speaks against the plugin, and quarantined where something does.");
+                        "now would find: its state is idle where nothing speaks against the plugin, and quarantined where something does.",
+                        "PLANNED is what plugins.toml has of it: required, optional, or no.");
         CommandSpec validate = asking(command(
                 "validate", "Check plugins as a worker does, and run none of their code; exit 1 for a bad one"));
         validate.addPositional(PositionalParamSpec.builder()
@@ -279,7 +280,7 @@ public final class Commands {
                 .arity("0..*")
                 .type(List.class)
                 .auxiliaryTypes(String.class)
-                .description("Jars to check wherever they lie, instead of the plugin folders")
+                .description("Jars, or folders of them, to check wherever they lie, instead of the plugin folders")
                 .build());
         CommandSpec inspect = asking(command("inspect", "Show all about one plugin, each value with its source"));
         inspect.addPositional(PositionalParamSpec.builder()
@@ -307,7 +308,7 @@ public final class Commands {
     private static CommandSpec config() {
         CommandSpec show = command("show", "Show what config.toml, plugins.toml, environment and defaults come to");
         show.addOption(flag("Add where each value comes from", "--origin")).addOption(json());
-        show.usageMessage().footer("", "Credentials are not shown.");
+        show.usageMessage().footer("", "Settings that nobody has set are shown as such. Credentials are not shown.");
         return command("config", "Look at the configuration")
                 .addSubcommand("show", show)
                 .addSubcommand(HELP, helpCommand());

@@ -39,7 +39,9 @@ public final class ConfigShow {
             text.append(text.isEmpty() ? "" : "\n").append("# ").append(section).append('\n');
             List<List<String>> rows = new ArrayList<>();
             for (Map<String, Object> one : all) {
-                String assignment = one.get("name") + " = " + Json.write(one.get("value"));
+                String assignment = one.get("value") == null
+                        ? "# " + one.get("name") + " is not set"
+                        : one.get("name") + " = " + Json.write(one.get("value"));
                 rows.add(origin ? List.of(assignment, "# " + one.get("source")) : List.of(assignment));
             }
             new Table(rows).append(text);
@@ -51,7 +53,8 @@ public final class ConfigShow {
     private static List<Map<String, Object>> settings(LaunchOptions options) {
         List<Map<String, Object>> all = new ArrayList<>();
         EffectiveSettings.of(options)
-                .forEach(setting -> all.add(entry(setting.name(), setting.value(), setting.source())));
+                .forEach(
+                        setting -> all.add(entry(setting.name(), setting.value().orElse(null), setting.source())));
         return all;
     }
 

@@ -19,7 +19,7 @@ final class DaemonPort {
         return EffectiveSettings.of(new LaunchOptions("daemon", options.home(), options.flags(), options.environment()))
                 .stream()
                 .filter(setting -> setting.name().equals("daemon.port"))
-                .map(setting -> Math.toIntExact((Long) setting.value()))
+                .map(setting -> Math.toIntExact((Long) setting.value().orElseThrow()))
                 .findFirst()
                 .orElseThrow();
     }

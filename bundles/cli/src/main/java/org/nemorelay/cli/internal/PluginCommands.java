@@ -1,12 +1,16 @@
 package org.nemorelay.cli.internal;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.json.Json;
@@ -49,13 +53,14 @@ public final class PluginCommands {
             return 0;
         }
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("KIND", "VERSION", "STATE", "OF", "FILE", "REASON"));
+        rows.add(List.of("KIND", "VERSION", "STATE", "PLANNED", "LINE", "FILE", "REASON"));
         for (Map<String, Object> line : lines) {
             rows.add(List.of(
                     orDash(line.get("kind")),
                     orDash(line.get("version")),
                     orDash(line.get("state")),
-                    line.containsKey("worker_id") ? "worker " + line.get("worker_id") : "check",
+                    planned(line),
+                    line.containsKey("worker_id") ? "running in " + line.get("worker_id") : "checked",
                     orDash(line.get("file")),
                     orDash(line.get("reason"))));
         }
@@ -65,36 +70,99 @@ public final class PluginCommands {
         return 0;
     }
 
-    /** All that would run, or one jar that lies anywhere; the status is 1 when something speaks against it. */
-    public int validate(List<String> jars) {
-        List<PluginCheck.Finding> findings = check(check -> {
-            if (jars.isEmpty()) {
-                return check.check();
-            }
-            List<PluginCheck.Finding> all = new ArrayList<>();
-            jars.forEach(jar -> all.addAll(check.check(file(jar))));
-            return all;
-        });
-        List<PluginCheck.Finding> bad = findings.stream()
-                .filter(finding -> finding.status().state() == State.QUARANTINED)
-                .toList();
+    /** What plugins.toml has of it, as far as the line knows. */
+    private static String planned(Map<String, Object> line) {
+        if (line.get("kind").equals("")) {
+            return "-";
+        }
+        if (line.get("planned") instanceof Boolean planned) {
+            return planned ? (line.get("required").equals(true) ? "required" : "optional") : "no";
+        }
+        return line.get("state").equals(State.IDLE.word()) ? "no" : "yes";
+    }
+
+    /** All that would run, or jars and folders of them that lie anywhere; the status is 1 when something speaks against one. */
+    public int validate(List<String> names) {
+        List<PluginCheck.Finding> findings = new ArrayList<>();
+        List<Path> jars = new ArrayList<>();
+        names.forEach(name -> collect(Path.of(name).toAbsolutePath().normalize(), jars, findings));
+        if (names.isEmpty() || !jars.isEmpty()) {
+            findings.addAll(check(check -> names.isEmpty() ? check.check() : check.check(jars)));
+        }
+        boolean valid = findings.stream().noneMatch(PluginCommands::bad);
         if (json()) {
             out.println(Json.write(Json.object(
                     "valid",
-                    bad.isEmpty(),
+                    valid,
                     "plugins",
                     findings.stream().map(PluginCommands::line).toList())));
-        } else if (bad.isEmpty()) {
-            findings.stream()
-                    .filter(finding -> !finding.status().kind().isEmpty())
-                    .forEach(finding -> out.println("ok: plugin \""
-                            + finding.status().kind() + "\" " + finding.status().version() + " ("
-                            + finding.status().file() + ")"));
-            out.println("valid; a worker also asks each plugin whether its configuration is right");
-        } else {
-            bad.forEach(finding -> out.println(finding.status().reason()));
+            return valid ? 0 : FAILED;
         }
-        return bad.isEmpty() ? 0 : FAILED;
+        for (PluginCheck.Finding finding : findings) {
+            PluginStatus status = finding.status();
+            if (bad(finding)) {
+                out.println(status.reason());
+            } else if (!status.kind().isEmpty()) {
+                out.println("ok: plugin \"" + status.kind() + "\" " + status.version() + " (" + status.file() + ")"
+                        + (finding.declared() || finding.planned().isEmpty()
+                                ? ""
+                                : "; it declares no keys, so only a worker tells whether its configuration is right"));
+            } else if (!status.reason().isEmpty()) {
+                out.println(
+                        status.reason().startsWith(status.file())
+                                ? status.reason()
+                                : status.file() + ": " + status.reason());
+            }
+        }
+        if (valid) {
+            out.println(
+                    "valid; what a plugin makes of this machine, such as a file it opens, a worker tells when it starts");
+        }
+        return valid ? 0 : FAILED;
+    }
+
+    private static boolean bad(PluginCheck.Finding finding) {
+        return finding.status().state() == State.QUARANTINED;
+    }
+
+    /** A folder stands for the jars in it. */
+    private static void collect(Path path, List<Path> jars, List<PluginCheck.Finding> findings) {
+        if (!Files.exists(path)) {
+            findings.add(refused(path, "there is no file " + path));
+            return;
+        }
+        if (!Files.isDirectory(path)) {
+            jars.add(path);
+            return;
+        }
+        List<Path> inside = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(path, "*.jar")) {
+            all.forEach(inside::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            findings.add(refused(path, "the folder " + path + " cannot be read, make it readable"));
+            return;
+        }
+        if (inside.isEmpty()) {
+            findings.add(refused(path, "there is no jar in the folder " + path));
+        }
+        inside.sort(null);
+        inside.forEach(one -> {
+            if (Files.isDirectory(one)) {
+                findings.add(refused(one, "plugin file " + one + " is not a file, put the bundle's jar in its place"));
+            } else {
+                jars.add(one);
+            }
+        });
+    }
+
+    private static PluginCheck.Finding refused(Path path, String reason) {
+        return new PluginCheck.Finding(
+                new PluginStatus("", "", State.QUARANTINED, path.toString(), reason),
+                "",
+                "",
+                Optional.empty(),
+                false,
+                true);
     }
 
     /** Everything about one kind. */
@@ -110,7 +178,6 @@ public final class PluginCommands {
                             finding.planned()
                                     .map(one -> one.position().toString())
                                     .orElse(""));
-                    line.put("required", finding.required());
                     line.put(
                             "configuration",
                             check.configuration(kind).stream()
@@ -182,18 +249,8 @@ public final class PluginCommands {
         line.put("reason", status.reason());
         line.put("source", "check");
         line.put("planned", finding.planned().isPresent());
+        line.put("required", finding.required());
         return line;
-    }
-
-    private static Path file(String text) {
-        Path file = Path.of(text).toAbsolutePath().normalize();
-        if (Files.isDirectory(file)) {
-            throw new RelayException(FailureKind.CONFIGURATION, file + " is a folder, name the jar in it");
-        }
-        if (!Files.isRegularFile(file)) {
-            throw new RelayException(FailureKind.NOT_FOUND, "there is no file " + file);
-        }
-        return file;
     }
 
     private static String orDash(Object value) {

@@ -16,7 +16,7 @@ public final class RunningDaemon {
     public static Optional<String> of(LaunchOptions options) {
         int port = EffectiveSettings.of(options).stream()
                 .filter(setting -> setting.name().equals("daemon.port"))
-                .map(setting -> Math.toIntExact((Long) setting.value()))
+                .map(setting -> Math.toIntExact((Long) setting.value().orElseThrow()))
                 .findFirst()
                 .orElseThrow();
         return StateFolder.of(options.environment())

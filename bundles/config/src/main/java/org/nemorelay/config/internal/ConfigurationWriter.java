@@ -109,7 +109,20 @@ public final class ConfigurationWriter {
                     configuration.pids().entrySet()) {
                 update(pid.getKey(), pid.getValue());
             }
-            log.log(Level.INFO, TARGET, "configuration_resolved", "Configuration resolved", "mode", options.role());
+            Optional<Plugins> wrong = configuration
+                    .plugins()
+                    .filter(plugins -> !plugins.problems().isEmpty());
+            if (wrong.isPresent()) {
+                log.log(
+                        Level.ERROR,
+                        TARGET,
+                        "configuration_rejected",
+                        wrong.get().problemLine(),
+                        "mode",
+                        options.role());
+            } else {
+                log.log(Level.INFO, TARGET, "configuration_resolved", "Configuration resolved", "mode", options.role());
+            }
             if (!configuration.files().isEmpty()) {
                 thread.start();
             }
@@ -134,9 +147,10 @@ public final class ConfigurationWriter {
         }
     }
 
-    /** Who is told of another plan has the old one until then. */
+    /** Who is told of another plan has the old one until then. One with mistakes is for telling them. */
     private void register(Plugins plugins) {
-        ServiceRegistration<PluginPlan> next = context.registerService(PluginPlan.class, plugins, null);
+        ServiceRegistration<PluginPlan> next = context.registerService(
+                PluginPlan.class, plugins, plugins.problems().isEmpty() ? null : rejected(plugins.problemLine()));
         plan.ifPresent(ServiceRegistration::unregister);
         plan = Optional.of(next);
     }
@@ -194,6 +208,7 @@ public final class ConfigurationWriter {
     private void reload() {
         try {
             RoleConfiguration next = RoleConfiguration.resolve(options);
+            next.plugins().ifPresent(Plugins::sound);
             refuseSilence(next);
             if (!next.logging().equals(inForce.logging())) {
                 configureLog(next);
@@ -246,6 +261,10 @@ public final class ConfigurationWriter {
         }
     }
 
+    private Hashtable<String, Object> rejected(String line) {
+        return new Hashtable<>(Map.of(PluginPlan.REJECTED, line, PluginPlan.REJECTED_FILE, fileOf(line)));
+    }
+
     private String fileOf(String line) {
         return inForce.files().stream()
                 .map(Path::toString)
@@ -280,7 +299,7 @@ public final class ConfigurationWriter {
             }
             if (name.startsWith("daemon.") && !name.startsWith("daemon.logging.")) {
                 log.log(
-                        Level.WARN,
+                        Level.ERROR,
                         TARGET,
                         "configuration_needs_restart",
                         after.or(() -> before).map(Setting::origin).orElse("") + ": " + name

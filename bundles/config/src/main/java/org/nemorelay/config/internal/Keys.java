@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import org.nemorelay.config.PluginPlan.Position;
+import org.nemorelay.config.Spelling;
 import org.nemorelay.protocol.RelayException;
 
 /** The keys of one table as they are asked for; what was not asked for is refused at the end. Failures name file, line and key. */

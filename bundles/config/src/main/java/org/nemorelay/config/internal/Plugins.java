@@ -1,6 +1,7 @@
 package org.nemorelay.config.internal;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.Spelling;
 import org.nemorelay.config.internal.TomlValue.Scalar;
 import org.nemorelay.protocol.RelayException;
 
@@ -39,11 +41,34 @@ final class Plugins implements PluginPlan {
         this.notes = List.copyOf(reading.notes);
     }
 
-    /** What there is without the file: no component, and whatever keeps the file from being read. */
-    static Plugins without(String... problems) {
+    /** What there is without the file: no component. */
+    static Plugins without() {
+        return new Plugins(new Reading());
+    }
+
+    /** The same with what is wrong elsewhere before what is wrong here. */
+    Plugins with(Collection<String> otherProblems, Collection<String> otherNotes) {
         Reading reading = new Reading();
-        reading.problems.addAll(List.of(problems));
+        reading.components.addAll(components);
+        reading.configurations.putAll(configurations);
+        reading.positions.putAll(positions);
+        reading.problems.addAll(otherProblems);
+        reading.problems.addAll(problems);
+        reading.notes.addAll(otherNotes);
+        reading.notes.addAll(notes);
         return new Plugins(reading);
+    }
+
+    /** Refuses a plan with mistakes. */
+    Plugins sound() {
+        if (!problems.isEmpty()) {
+            throw Failures.of(problemLine());
+        }
+        return this;
+    }
+
+    String problemLine() {
+        return String.join("; ", problems);
     }
 
     /** Whether a file says what there is to be, if only that it is nothing. */

@@ -4,11 +4,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.DaemonUrl;
@@ -23,7 +25,7 @@ import org.nemorelay.telemetry.LogSettings;
  *
  * @param pids the properties of each Configuration Admin PID
  * @param logging what the process logs from now on
- * @param plugins the planned plugins; empty where the role runs none
+ * @param plugins the planned plugins, with all that is wrong with a worker's files; empty where the role runs none
  * @param notes one line for each thing that is tolerated yet has no effect
  * @param settings the settings that hold, by dotted name, with where each comes from
  * @param files what was looked for on the way, there or not
@@ -46,16 +48,18 @@ record RoleConfiguration(
     private static final String CAPTURE_VARIABLE = "NEMO_RELAY_DAEMON_OBSERVATION_CAPTURE_BYTES";
     private static final long DEFAULT_CAPTURE_BYTES = 16L << 20;
 
-    private static final Map<String, Setting> DEFAULTS = Map.of(
-            "daemon.bind", byDefault("127.0.0.1"),
-            "daemon.port", byDefault(47_632L),
-            "daemon.max_tokens_per_identity", byDefault(4L),
-            "upstream.openai_base_url", byDefault("https://api.openai.com/v1"),
-            "upstream.anthropic_base_url", byDefault("https://api.anthropic.com"),
-            "upstream.chatgpt_codex_base_url", byDefault("https://chatgpt.com/backend-api/codex"),
-            "upstream.response_timeout_secs", byDefault(0L),
-            "gateway.max_hook_payload_bytes", byDefault(20L << 20),
-            "gateway.max_passthrough_body_bytes", byDefault(100L << 20));
+    private static final Map<String, Setting> DEFAULTS = Map.ofEntries(
+            Map.entry("daemon.bind", byDefault("127.0.0.1")),
+            Map.entry("daemon.port", byDefault(47_632L)),
+            Map.entry("daemon.pass_through", byDefault(false)),
+            Map.entry("daemon.require_worker", byDefault(false)),
+            Map.entry("daemon.max_tokens_per_identity", byDefault(4L)),
+            Map.entry("upstream.openai_base_url", byDefault("https://api.openai.com/v1")),
+            Map.entry("upstream.anthropic_base_url", byDefault("https://api.anthropic.com")),
+            Map.entry("upstream.chatgpt_codex_base_url", byDefault("https://chatgpt.com/backend-api/codex")),
+            Map.entry("upstream.response_timeout_secs", byDefault(0L)),
+            Map.entry("gateway.max_hook_payload_bytes", byDefault(20L << 20)),
+            Map.entry("gateway.max_passthrough_body_bytes", byDefault(100L << 20)));
 
     private static final Map<String, String> DAEMON_VARIABLES = Map.of(
             "NEMO_RELAY_OPENAI_BASE_URL", "upstream.openai_base_url",
@@ -217,28 +221,60 @@ record RoleConfiguration(
 
     /** The plugin commands read what a worker reads, and tell all that is wrong with it. */
     private static RoleConfiguration plugins(LaunchOptions options) {
-        Plugins plan;
-        try {
-            plan = Plugins.read(new Sources().plugins(options));
-        } catch (RelayException e) {
-            plan = Plugins.without(e.getMessage());
-        }
         return new RoleConfiguration(
                 Map.of(),
                 logging(options, new Layers(), "logging"),
-                Optional.of(plan),
+                Optional.of(OfWorkers.read(options).plan()),
                 List.of(),
                 Map.of(),
                 List.of(),
                 Set.of());
     }
 
+    /**
+     * What the files of the system come to.
+     *
+     * @param plan with all that is wrong with any of the files: a worker tells its daemon before it ends
+     */
+    private record OfWorkers(Layers layers, LogSettings logging, Plugins plan, Sources sources) {
+        static OfWorkers read(LaunchOptions options) {
+            Sources sources = new Sources();
+            Layers layers = new Layers().over(DEFAULTS);
+            Set<String> problems = new LinkedHashSet<>();
+            List<String> notes = new ArrayList<>();
+            attempt(
+                    problems,
+                    () -> sources.system(options).ifPresent(file -> layers.over(Schema.check(file, notes::add))));
+            LogSettings logging = attempt(problems, () -> RoleConfiguration.logging(options, layers, "logging"))
+                    .orElseGet(() -> RoleConfiguration.logging(options, new Layers(), "logging"));
+            Plugins plan = attempt(problems, () -> Plugins.read(sources.plugins(options)))
+                    .orElseGet(Plugins::without);
+            return new OfWorkers(layers, logging, plan.with(problems, notes), sources);
+        }
+
+        private static void attempt(Set<String> problems, Runnable part) {
+            attempt(problems, () -> {
+                part.run();
+                return part;
+            });
+        }
+
+        private static <T> Optional<T> attempt(Set<String> problems, Supplier<T> part) {
+            try {
+                return Optional.of(part.get());
+            } catch (RelayException e) {
+                problems.add(e.getMessage());
+                return Optional.empty();
+            }
+        }
+    }
+
     /** A worker heeds nothing of the user's but what the sheet names: no file, no base URL, no limit. */
     private static RoleConfiguration worker(LaunchOptions options) {
+        OfWorkers files = OfWorkers.read(options);
+        Layers layers = files.layers();
         List<Note> notes = new ArrayList<>();
-        Layers layers = new Layers().over(DEFAULTS);
-        Sources sources = new Sources();
-        sources.system(options).ifPresent(file -> layers.over(Schema.check(file, mistakes(notes))));
+        files.plan().notes().forEach(mistakes(notes));
 
         String address =
                 options.flag("daemon-address").orElseThrow(() -> Failures.of("a worker needs --daemon-address"));
@@ -270,19 +306,14 @@ record RoleConfiguration(
                                                 options.environment().get(CAPTURE_VARIABLE)),
                                         DEFAULT_CAPTURE_BYTES)));
         shared(layers, pids);
-        Plugins plan = Plugins.read(sources.plugins(options));
-        if (!plan.problems().isEmpty()) {
-            throw Failures.of(String.join("; ", plan.problems()));
-        }
-        plan.notes().forEach(mistakes(notes));
         return new RoleConfiguration(
                 Map.copyOf(pids),
-                logging(options, layers, "logging"),
-                Optional.of(plan),
+                files.logging(),
+                Optional.of(files.plan()),
                 List.copyOf(notes),
                 layers.merged(),
-                List.copyOf(sources.files),
-                Set.copyOf(sources.silent));
+                List.copyOf(files.sources().files),
+                Set.copyOf(files.sources().silent));
     }
 
     private static Optional<Path> userPath(LaunchOptions options) {

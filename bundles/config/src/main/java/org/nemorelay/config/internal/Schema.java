@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.nemorelay.config.PluginPlan.Position;
+import org.nemorelay.config.Spelling;
 
 /** The keys of config.toml (plugins 3, relay-daemon 0.1): which tables refuse what they do not know, and what each key accepts. */
 final class Schema {
@@ -108,6 +109,23 @@ final class Schema {
         Map<String, Setting> settings = new TreeMap<>();
         check(file, ROOT, List.of(), settings, notes);
         return settings;
+    }
+
+    /** The dotted names of all settings below a table, those of its log files aside. */
+    static List<String> names(String table) {
+        List<String> names = new ArrayList<>();
+        names(table, (Section) ROOT.keys().get(table), names);
+        return names;
+    }
+
+    private static void names(String path, Section section, List<String> names) {
+        section.keys().forEach((key, node) -> {
+            switch (node) {
+                case Leaf _ -> names.add(path + "." + key);
+                case Section inner -> names(path + "." + key, inner, names);
+                case Sections _ -> {}
+            }
+        });
     }
 
     /** What the setting of this dotted name accepts. */

@@ -57,7 +57,28 @@ class RoleConfigurationTest {
 
     private RoleConfiguration worker() {
         flags.put("daemon-address", "http://127.0.0.1:47632");
-        return resolve("worker");
+        RoleConfiguration configuration = resolve("worker");
+        configuration.plugins().orElseThrow().sound();
+        return configuration;
+    }
+
+    /** It has to reach its daemon, to say so before it ends. */
+    @Test
+    void aWorkerWithWrongFilesIsConfiguredForAllThatItsOptionsSay() throws IOException {
+        write("home/etc/config.toml", "[upstream]\nfoo = 1\n");
+        write("home/etc/plugins.toml", "[[componnts]]\n");
+        flags.put("daemon-address", "http://127.0.0.1:47632");
+        RoleConfiguration configuration = resolve("worker");
+        assertEquals(
+                "http://127.0.0.1:47632",
+                configuration.pids().get("org.nemorelay.worker").get("daemon_address"));
+        assertEquals(
+                List.of(
+                        home.resolve("etc/config.toml") + ":2:1: [upstream] \"foo\" is",
+                        home.resolve("etc/plugins.toml") + ":1:1: \"componnts\" is"),
+                configuration.plugins().orElseThrow().problems().stream()
+                        .map(line -> line.substring(0, line.indexOf(" not a known key")))
+                        .toList());
     }
 
     @Test

@@ -31,7 +31,8 @@ final class PluginReports {
         for (PluginReport plugin : plugins) {
             if (!worker.plugins.contains(plugin)) {
                 switch (plugin.state()) {
-                    case "quarantined" -> log(worker, plugin, Level.WARN, "worker_plugin_quarantined", plugin.reason());
+                    case "quarantined" ->
+                        log(worker, plugin, Level.ERROR, "worker_plugin_quarantined", plugin.reason());
                     case "failing" -> log(worker, plugin, Level.WARN, "worker_plugin_failing", plugin.reason());
                     case "active" -> {
                         if (worker.plugins.stream().anyMatch(before -> recovers(before, plugin))) {

@@ -34,6 +34,9 @@ final class Change {
     /** What runs when the change is made, by file. */
     private final Map<Path, Generation> next = new LinkedHashMap<>();
 
+    /** Which planned kinds a file is to provide. */
+    private final Map<Path, Set<String>> kinds = new LinkedHashMap<>();
+
     private final List<Planned> staged = new ArrayList<>();
     private final List<Planned> undecided = new ArrayList<>();
 
@@ -67,6 +70,7 @@ final class Change {
                     .ifPresent(file -> byFile.computeIfAbsent(file, absent -> new LinkedHashMap<>())
                             .put(component.kind(), wanted.configuration(component.kind())));
         }
+        byFile.forEach((file, configurations) -> kinds.put(file, configurations.keySet()));
         Set<Bundle> replaced = new HashSet<>();
         Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
         byFile.forEach((file, configurations) -> {
@@ -209,13 +213,19 @@ final class Change {
         try {
             Generation generation = unused(file);
             next.put(file, generation);
-            Optional<String> unresolved = generation.unresolved();
-            if (unresolved.isPresent()) {
-                planned.forEach(component -> fails(
+            Optional<String> unresolved = generation.unresolved().or(generation::componentless);
+            boolean runs = unresolved.isEmpty();
+            for (PluginPlan.Component component : planned) {
+                Optional<String> wrong = Starts.misconfigured(component, generation, wanted);
+                runs &= wrong.isEmpty();
+                wrong.ifPresent(line -> fails(component, generation, line, FailureKind.CONFIGURATION));
+                unresolved.ifPresent(reason -> fails(
                         component,
                         generation,
-                        file + ": plugin \"" + component.kind() + "\" " + unresolved.get(),
+                        file + ": plugin \"" + component.kind() + "\" " + reason,
                         FailureKind.PLUGIN));
+            }
+            if (!runs) {
                 return;
             }
             generation.start(deployment.admin, configurations, deployment::wake);
@@ -300,8 +310,22 @@ final class Change {
         return failure.isPresent();
     }
 
+    /** A bundle runs with all of its planned kinds or with none. */
     private void fails(PluginPlan.Component component, Generation generation, String line, FailureKind kind) {
         trouble(component, kind, line, Starts.required(component, Optional.of(generation)));
+        for (PluginPlan.Component other : wanted.components()) {
+            if (other != component
+                    && kinds.getOrDefault(generation.file(), Set.of()).contains(other.kind())
+                    && troubles.stream().noneMatch(trouble -> trouble.component() == other)) {
+                trouble(
+                        other,
+                        kind,
+                        other.position() + ": plugin \"" + other.kind() + "\" does not run because plugin \""
+                                + component.kind() + "\" of the same file " + generation.file()
+                                + " does not; correct that one",
+                        Starts.required(other, Optional.of(generation)));
+            }
+        }
         revert(generation.file());
     }
 

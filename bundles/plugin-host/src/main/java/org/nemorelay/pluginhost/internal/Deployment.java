@@ -23,6 +23,7 @@ import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.Stillness;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.Starts.Planned;
+import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.Bundle;
@@ -172,9 +173,13 @@ final class Deployment {
 
     /** Starts what is planned; returns when all that is required runs. */
     void begin() throws InterruptedException {
-        take(files.look());
         PluginPlan first = newest();
         tried = first;
+        if (!first.problems().isEmpty()) {
+            describe(List.of());
+            throw new RelayException(FailureKind.CONFIGURATION, String.join("; ", first.problems()));
+        }
+        take(files.look());
         Change change = new Change(this, first);
         change.stage();
         change.describeStarting();

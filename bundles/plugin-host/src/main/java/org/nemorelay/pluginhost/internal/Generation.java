@@ -1,12 +1,17 @@
 package org.nemorelay.pluginhost.internal;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Dictionary;
+import java.util.Enumeration;
+import java.util.HashSet;
 import java.util.Hashtable;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +20,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.nemorelay.plugin.api.PluginKind;
 import org.osgi.framework.Bundle;
@@ -44,11 +51,18 @@ final class Generation {
     /** How the name of a private copy begins. */
     static final String COPY = "/nemo-relay-plugin-";
 
+    private static final Pattern COMPONENT = Pattern.compile("<(?:[\\w.-]+:)?component\\s([^>]*)>");
+    private static final Pattern ATTRIBUTE = Pattern.compile("([\\w-]+)\\s*=\\s*[\"']([^\"']*)[\"']");
+
     /** How long threads may take to end that the plugin has told to. */
     private static final long THREADS_MILLIS = 1_000;
 
-    /** A kind that the bundle says it provides. */
-    record Kind(String name, boolean observer) {}
+    /**
+     * A kind that the bundle says it provides.
+     *
+     * @param keys what it says about its configuration; empty where only the plugin itself knows
+     */
+    record Kind(String name, boolean observer, Optional<ConfigKeys> keys) {}
 
     private final BundleContext context;
     private final Path file;
@@ -61,6 +75,7 @@ final class Generation {
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private Map<String, Map<String, Object>> wanted = Map.of();
     private Optional<Thread> starter = Optional.empty();
+    private String undeclared = "";
 
     /**
      * Installs a copy; nothing of it runs.
@@ -79,10 +94,21 @@ final class Generation {
             Map<String, Object> attributes = capability.getAttributes();
             kinds.add(new Kind(
                     String.valueOf(attributes.get("kind")),
-                    Boolean.parseBoolean(String.valueOf(attributes.get("observer")))));
+                    Boolean.parseBoolean(String.valueOf(attributes.get("observer"))),
+                    keys(attributes.get("config"))));
         }
         this.threads = new ThreadGroup("plugin-"
                 + (kinds.isEmpty() ? bundle.getSymbolicName() : kinds.getFirst().name()));
+    }
+
+    private Optional<ConfigKeys> keys(Object declared) {
+        try {
+            return ConfigKeys.of(declared);
+        } catch (IllegalArgumentException e) {
+            undeclared =
+                    "declares its configuration wrongly: " + e.getMessage() + ", correct @PluginKind(config = ...)";
+            return Optional.empty();
+        }
     }
 
     /** Whether a bundle is an installed plugin file. */
@@ -155,6 +181,9 @@ final class Generation {
 
     /** Why the jar must not run although it can be installed; no code of it has run yet. */
     Optional<String> refusal() {
+        if (!undeclared.isEmpty()) {
+            return Optional.of(undeclared);
+        }
         for (BundleCapability exported :
                 bundle.adapt(BundleRevision.class).getDeclaredCapabilities(BundleRevision.PACKAGE_NAMESPACE)) {
             String name = String.valueOf(exported.getAttributes().get(BundleRevision.PACKAGE_NAMESPACE));
@@ -166,8 +195,53 @@ final class Generation {
         return Optional.empty();
     }
 
-    boolean hasComponents() {
-        return bundle.getHeaders().get("Service-Component") != null;
+    /** Why no component of the bundle can be what it says; empty where each kind has one. */
+    Optional<String> componentless() {
+        String header = bundle.getHeaders().get("Service-Component");
+        if (header == null) {
+            return kinds.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of("has no component: its manifest lacks Service-Component; build it with bnd");
+        }
+        Set<String> pids = new HashSet<>();
+        for (String path : header.split("\\s*,\\s*")) {
+            int slash = path.lastIndexOf('/');
+            Enumeration<URL> files =
+                    bundle.findEntries(slash < 0 ? "/" : path.substring(0, slash), path.substring(slash + 1), false);
+            while (files != null && files.hasMoreElements()) {
+                pids.addAll(pids(files.nextElement()));
+            }
+        }
+        return kinds.stream()
+                .map(Kind::name)
+                .filter(kind -> !pids.contains(kind))
+                .findFirst()
+                .map(kind -> "has no component with the configuration PID \"" + kind + "\"; correct the plugin");
+    }
+
+    /** The configuration PIDs of a component description; a component without any has its name for one. */
+    private static Set<String> pids(URL description) {
+        Set<String> pids = new HashSet<>();
+        try (InputStream in = description.openStream()) {
+            Matcher components = COMPONENT.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            while (components.find()) {
+                Map<String, String> attributes = new TreeMap<>();
+                Matcher each = ATTRIBUTE.matcher(components.group(1));
+                while (each.find()) {
+                    attributes.put(each.group(1), each.group(2));
+                }
+                String name = attributes.getOrDefault("name", "");
+                for (String pid : attributes
+                        .getOrDefault("configuration-pid", "$")
+                        .strip()
+                        .split("\\s+")) {
+                    pids.add(pid.equals("$") ? name : pid);
+                }
+            }
+        } catch (IOException e) {
+            // What cannot be read is the component runtime's to tell.
+        }
+        return pids;
     }
 
     /** Why the bundle cannot run here, from its manifest and what else there is; resolves it and starts nothing. */

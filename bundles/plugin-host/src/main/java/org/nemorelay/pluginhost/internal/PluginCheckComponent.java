@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.pluginhost.PluginCheck;
+import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.BundleContext;
 import org.osgi.service.cm.ConfigurationAdmin;
@@ -20,6 +20,7 @@ import org.osgi.service.component.runtime.ServiceComponentRuntime;
 @Component(service = PluginCheck.class)
 public final class PluginCheckComponent implements PluginCheck {
     private final PluginPlan plan;
+    private final Path folder;
     private final Inspection inspection;
 
     @Activate
@@ -30,12 +31,10 @@ public final class PluginCheckComponent implements PluginCheck {
             @Reference ServiceComponentRuntime runtime,
             @Reference ConfigurationAdmin configurations) {
         this.plan = plan;
+        this.folder = folder(options);
         Deployment deployment = new Deployment(
                 context,
-                new BundleFolders(
-                        options.home(),
-                        options.home().resolve("plugins"),
-                        options.systemFolder().resolve("plugins")),
+                PluginHostComponent.folders(options),
                 configurations,
                 new ComponentStates(runtime),
                 new StuckCalls(() -> {}),
@@ -50,14 +49,22 @@ public final class PluginCheckComponent implements PluginCheck {
         this.inspection = new Inspection(deployment);
     }
 
-    @Override
-    public List<Finding> check() {
-        return inspection.all(plan);
+    private static Path folder(LaunchOptions options) {
+        try {
+            return options.systemFolder();
+        } catch (RelayException e) {
+            return options.home().resolve("etc");
+        }
     }
 
     @Override
-    public List<Finding> check(Path jar) {
-        return inspection.jar(jar);
+    public List<Finding> check() {
+        return inspection.all(plan, folder);
+    }
+
+    @Override
+    public List<Finding> check(List<Path> jars) {
+        return inspection.jars(jars, plan);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.nemorelay.pluginhost.internal;
 
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -100,10 +101,7 @@ public final class PluginHostComponent implements PluginHost {
         this.stages = new StageServices(context, log, this::servicesChanged, stuck);
         this.deployment = new Deployment(
                 context,
-                new BundleFolders(
-                        options.home(),
-                        options.home().resolve("plugins"),
-                        options.systemFolder().resolve("plugins")),
+                folders(options),
                 configurations,
                 new ComponentStates(runtime),
                 stuck,
@@ -116,6 +114,16 @@ public final class PluginHostComponent implements PluginHost {
                 log);
         this.hook = context.registerService(ResolverHookFactory.class, deployment.resolverHook(), null);
         this.thread = Thread.ofPlatform().name("plugin-host").daemon().unstarted(this::run);
+    }
+
+    /** Those of the tree and of the system; a system folder that must not be used is among the problems of the plan. */
+    static BundleFolders folders(LaunchOptions options) {
+        Path own = options.home().resolve("plugins");
+        try {
+            return new BundleFolders(options.home(), own, options.systemFolder().resolve("plugins"));
+        } catch (RelayException e) {
+            return new BundleFolders(options.home(), own);
+        }
     }
 
     /** The plan of the moment; another one may take its place while requests run. */

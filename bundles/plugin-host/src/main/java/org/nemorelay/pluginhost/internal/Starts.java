@@ -1,5 +1,6 @@
 package org.nemorelay.pluginhost.internal;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -55,6 +56,21 @@ final class Starts {
         };
     }
 
+    /** What is wrong with a component's configuration, by what the bundle declares of it; told before anything of it runs. */
+    static Optional<String> misconfigured(PluginPlan.Component component, Generation generation, PluginPlan of) {
+        String kind = component.kind();
+        List<String> lines = generation.kind(kind).flatMap(Generation.Kind::keys).stream()
+                .flatMap(keys -> keys.problems(of.configuration(kind)).stream())
+                .map(problem -> line(component, of, problem.key(), problem.message()))
+                .toList();
+        return lines.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", lines));
+    }
+
+    private static String line(PluginPlan.Component component, PluginPlan of, String key, String message) {
+        return of.position(component.kind(), key).orElse(component.position()) + ": plugin \"" + component.kind()
+                + "\": " + key + ": " + message;
+    }
+
     private static Optional<Optional<String>> failed(String line) {
         return Optional.of(Optional.of(line));
     }
@@ -64,9 +80,7 @@ final class Starts {
         String kind = component.kind();
         Optional<Failures.BadValue> bad = Failures.badValue(stackTrace);
         if (bad.isPresent()) {
-            PluginPlan.Position position = of.position(kind, bad.get().key()).orElse(component.position());
-            return position + ": plugin \"" + kind + "\": " + bad.get().key() + ": "
-                    + bad.get().message();
+            return line(component, of, bad.get().key(), bad.get().message());
         }
         return component.position() + ": plugin \"" + kind + "\" ("
                 + one.generation().file() + ") does not start: " + Failures.cause(stackTrace)

@@ -295,9 +295,61 @@ class PluginsThatCannotRunTest {
                 "plugins/x.jar", "y", Appending.class, Map.of("Provide-Capability", "org.nemorelay.plugin;kind=x"));
         host.plan("x", BY_KIND, Map.of()).start();
         assertEquals(
-                Optional.of(jar + ": the bundle says that it provides the plugin kind \"x\" but has no component with"
-                        + " that configuration PID; correct the plugin"),
+                Optional.of(
+                        jar + ": plugin \"x\" has no component with the configuration PID \"x\"; correct the plugin"),
                 host.failure());
+    }
+
+    /** All of it is told, before anything of the plugin runs. */
+    @Test
+    void aConfigurationThatTheManifestDoesNotDeclareIsRefused() throws Exception {
+        host.jar(
+                "plugins/x.jar",
+                "x",
+                Throwing.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=x;observer=true;config:List<String>=\"deny [string],mode! =a|b\""));
+        host.plan("x", Optional.of(true), Map.of("denny", new String[] {"Bash"}))
+                .start();
+        assertEquals(
+                Optional.of("plugins.toml:6:2: plugin \"x\": denny: unknown key; did you mean \"deny\"?;"
+                        + " plugins.toml:5:2: plugin \"x\": mode: missing; write one of a, b"),
+                host.failure());
+    }
+
+    @Test
+    void aDeclarationThatMakesNoSenseIsRefused() throws Exception {
+        Path jar = host.jar(
+                "plugins/x.jar",
+                "x",
+                Appending.class,
+                Map.of("Provide-Capability", "org.nemorelay.plugin;kind=x;config:List<String>=\"deny strings\""));
+        host.start();
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + jar + " declares its configuration wrongly: \"deny"
+                + " strings\": \"strings\" is no kind of value, correct @PluginKind(config = ...)");
+    }
+
+    /** Of two kinds in one bundle none is off without a word because the other is. */
+    @Test
+    void aKindThatDoesNotRunForAnothersSakeSaysSo() throws Exception {
+        Path jar = host.jar(
+                "plugins/x.jar",
+                "x y",
+                Appending.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=x;config=\"deny [string]\",org.nemorelay.plugin;kind=y",
+                        "Bundle-SymbolicName",
+                        "two"));
+        host.plan("x", Optional.of(false), Map.of("denny", "a"))
+                .plan("y", Optional.of(true), Map.of())
+                .start();
+        String failure = host.failure().orElseThrow();
+        assertTrue(
+                failure.endsWith("plugin \"y\" does not run because plugin \"x\" of the same file " + jar
+                        + " does not; correct that one"),
+                failure);
     }
 
     @Test

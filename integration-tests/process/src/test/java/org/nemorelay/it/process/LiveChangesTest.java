@@ -1,6 +1,7 @@
 package org.nemorelay.it.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -237,6 +238,54 @@ class LiveChangesTest {
             changed.countDown();
             assertTrue(stream.answer().text().endsWith("data: last\n\n"));
             stream.close();
+        }
+    }
+
+    /** What the daemon logs, and where, changes under an open stream; what cannot change says so at every level. */
+    @Test
+    void theDaemonsLogChangesLiveAndItsPortSaysThatItDoesNot() throws Exception {
+        try (OneUser bench = new OneUser(folder)) {
+            Path config = bench.executable.resolve("../../etc/config.toml").normalize();
+            String before = Files.readString(config);
+            Files.writeString(config, before + "[daemon.logging]\nlevel = \"error\"\n");
+            try (Relay relay = Relay.start(bench.user, bench.executable, Proc.spec())) {
+                CountDownLatch changed = new CountDownLatch(1);
+                slowStream(bench.provider, changed);
+                RawHttp stream = openStream(relay, bench);
+                assertEquals(200, post(relay, bench, "/v1/responses"));
+
+                Files.writeString(
+                        config,
+                        before
+                                + "[daemon]\nport = 1\n[daemon.logging]\nlevel = \"error\"\nstderr_format = \"jsonl\"\n");
+                String restart = ": daemon.port takes effect when the daemon is started again";
+                Await.until(
+                        () -> restart + "\nin " + relay.process().transcript(),
+                        LIMIT,
+                        () -> relay.process()
+                                .stderr()
+                                .lines()
+                                .anyMatch(line -> line.startsWith("{") && line.contains(restart)));
+                assertFalse(relay.process().stderr().contains("\"info\""), relay.process()::stderr);
+
+                Path file = folder.resolve("daemon.log");
+                Files.writeString(
+                        config,
+                        before + "[daemon.logging]\nlevel = \"info\"\nstderr_enabled = false\n"
+                                + "[[daemon.logging.sinks]]\npath = \"" + file + "\"\n");
+                Await.until(
+                        () -> "requests are logged in " + file + "\n"
+                                + relay.process().transcript(),
+                        LIMIT,
+                        () -> post(relay, bench, "/v1/responses") == 200
+                                && Files.exists(file)
+                                && Files.readString(file).contains("public_request_pass_through"));
+                assertFalse(relay.process().stderr().contains("public_request_pass_through"));
+
+                changed.countDown();
+                assertTrue(stream.answer().text().endsWith("data: last\n\n"));
+                stream.close();
+            }
         }
     }
 

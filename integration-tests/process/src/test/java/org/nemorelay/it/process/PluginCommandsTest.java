@@ -73,7 +73,11 @@ class PluginCommandsTest {
             assertTrue(run(bench, 0, "plugins", "list", "--port", port)
                     .stdout()
                     .lines()
-                    .anyMatch(line -> line.matches("marking +1\\.0\\.0 +idle +check +.*marking\\.jar +-")));
+                    .anyMatch(line -> line.matches("marking +1\\.0\\.0 +idle +optional +checked +.*marking\\.jar +-")));
+            assertTrue(run(bench, 0, "plugins", "list", "--port", port)
+                    .stdout()
+                    .lines()
+                    .anyMatch(line -> line.matches("lying +1\\.0\\.0 +idle +no +checked +.*lying\\.jar +-")));
 
             assertTrue(run(bench, 0, "plugins", "validate").stdout().contains("ok: plugin \"marking\" 1.0.0 (" + jar));
             JsonObject valid = Json.parseObject(
@@ -86,9 +90,7 @@ class PluginCommandsTest {
                     "plugin file " + lacking + " needs the package com.missing, which nothing here provides; build it"
                             + " for this version or add what it needs\n",
                     run(bench, 1, "plugins", "validate", lacking.toString()).stdout());
-            String folderRefused =
-                    run(bench, 1, "plugins", "validate", folder.toString()).stderr();
-            assertTrue(folderRefused.contains(folder + " is a folder, name the jar in it"), folderRefused);
+            severalJarsAreCheckedEachForItself(bench, jar, lacking);
 
             JsonObject one = Json.parseObject(run(bench, 0, "plugins", "inspect", "marking", "--json", "--port", port)
                     .stdout()
@@ -118,6 +120,26 @@ class PluginCommandsTest {
                                     && line.contains("# " + etc.resolve("config.toml") + ":")),
                     shown);
             assertTrue(shown.lines().anyMatch(line -> line.endsWith("# default")), shown);
+            for (String unset : List.of(
+                    "daemon.tls_cert",
+                    "daemon.advertise_address",
+                    "upstream.openai_auth_header",
+                    "daemon.trusted_proxies")) {
+                assertTrue(
+                        shown.lines().anyMatch(line -> line.matches("# " + unset + " is not set +# default")), unset);
+            }
+            assertTrue(shown.lines().anyMatch(line -> line.matches("daemon.require_worker = false +# default")), shown);
+            assertTrue(
+                    shown.lines().anyMatch(line -> line.matches("daemon.logging.stderr_format = \"human\" +# default")),
+                    shown);
+            Proc.Result loud = bench.user
+                    .withToken(bench.executable.toString())
+                    .command("config", "show", "--origin")
+                    .env("NEMO_RELAY_LOG", "debug")
+                    .run(LIMIT);
+            assertTrue(
+                    loud.stdout().lines().anyMatch(line -> line.matches("logging.level = \"debug\" +# NEMO_RELAY_LOG")),
+                    loud::toString);
             assertFalse(run(bench, 0, "config", "show").stdout().contains("# default"));
             assertFalse(shown.contains("s3cret"));
             assertFalse(Files.exists(mark), "nothing of a plugin ran");
@@ -135,6 +157,102 @@ class PluginCommandsTest {
                                 .toList()
                                 .equals(List.of("active worker", "idle check")));
             }
+        }
+    }
+
+    private void severalJarsAreCheckedEachForItself(OneUser bench, Path good, Path lacking) throws Exception {
+        Path empty = Files.createDirectories(folder.resolve("empty"));
+        Path junk = Files.writeString(folder.resolve("junk.jar"), "no jar");
+        List<String> said = run(
+                        bench,
+                        1,
+                        "plugins",
+                        "validate",
+                        good.toString(),
+                        junk.toString(),
+                        folder + "/no.jar",
+                        "" + empty)
+                .stdout()
+                .lines()
+                .toList();
+        assertEquals(4, said.size(), said::toString);
+        assertEquals("there is no file " + folder.resolve("no.jar"), said.get(0));
+        assertEquals("there is no jar in the folder " + empty, said.get(1));
+        assertTrue(said.get(2).startsWith("ok: plugin \"marking\" 1.0.0 (" + good + ")"), said.get(2));
+        assertTrue(said.get(3).startsWith("plugin file " + junk + " is not a whole jar"), said.get(3));
+        // A folder stands for the jars in it.
+        List<String> inside = run(bench, 1, "plugins", "validate", folder.toString())
+                .stdout()
+                .lines()
+                .toList();
+        assertEquals(2, inside.size(), inside::toString);
+        assertTrue(inside.get(0).startsWith("plugin file " + junk), inside.get(0));
+        assertTrue(
+                inside.get(1).startsWith("plugin file " + lacking + " needs the package com.missing"), inside.get(1));
+        assertTrue(run(bench, 0, "plugins", "validate", "" + good.getParent())
+                .stdout()
+                .lines()
+                .toList()
+                .getLast()
+                .startsWith("valid"));
+    }
+
+    /** Each mistake that a worker would meet or leave alone, with its place, and the plugins' own keys too. */
+    @Test
+    void validateFindsAllThatAWorkerWouldRefuse() throws Exception {
+        String components = """
+                [[components]]
+                kind = "tool_policy"
+                reqired = true
+                enabld = true
+                [components.config]
+                denny = ["Bash"]
+                version = "1"
+                surfaces = ["hook"]
+                [[components.config.rules]]
+                commands = ["(rm"]
+                [[components]]
+                kind = "pricing"
+                [components.confg]
+                [[componnts]]
+                kind = "nope"
+                """;
+        try (OneUser bench = new OneUser(folder, components)) {
+            Path etc = bench.executable.resolve("../../etc").normalize();
+            Files.writeString(
+                    etc.resolve("config.toml"),
+                    Files.readString(etc.resolve("config.toml")) + "[logging]\nlevel = \"loud\"\n");
+            int first = Relay.observabilityToml(folder).split("\n").length;
+            String port = Integer.toString(Relay.freePort());
+            String all = run(bench, 1, "plugins", "validate").stdout();
+            String toml = etc.resolve("plugins.toml").toString();
+            for (String expected : List.of(
+                    etc.resolve("config.toml") + ":",
+                    toml + ":" + (first + 3)
+                            + ":1: \"reqired\" is not a known key of component \"tool_policy\"; did you mean"
+                            + " \"required\"?",
+                    toml + ":" + (first + 4)
+                            + ":1: \"enabld\" is not a known key of component \"tool_policy\"; did you mean"
+                            + " \"enabled\"?",
+                    toml + ":" + (first + 6) + ":1: plugin \"tool_policy\": denny: unknown key; did you mean \"deny\"?",
+                    toml + ":" + (first + 7) + ":1: plugin \"tool_policy\": version: must be the integer 1",
+                    toml + ":" + (first + 8)
+                            + ":1: plugin \"tool_policy\": surfaces: must be an array of hooks, responses",
+                    toml + ":" + (first + 9) + ":1: plugin \"tool_policy\": rules.0.action: missing",
+                    toml + ":" + (first + 10)
+                            + ":1: plugin \"tool_policy\": rules.0.commands: is no regular expression",
+                    toml + ":" + (first + 13)
+                            + ":1: \"confg\" is not a known key of component \"pricing\"; did you mean",
+                    toml + ":" + (first + 14) + ":1: \"componnts\" is not a known key; did you mean \"components\"?")) {
+                assertTrue(all.contains(expected), expected + "\nnot in\n" + all);
+            }
+            List<JsonObject> listed = objects(run(bench, 0, "plugins", "list", "--json", "--port", port));
+            assertTrue(
+                    listed.stream()
+                            .anyMatch(line -> line.string("file").equals(toml)
+                                    && line.string("state").equals("quarantined")
+                                    && line.string("reason").contains("componnts")),
+                    listed::toString);
         }
     }
 

@@ -3,6 +3,7 @@ package org.nemorelay.it.process;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,47 @@ class RequiredPluginTest {
                     RawHttp.post(relay.port(), "/v1/messages", "{}", bench.user.header())
                             .status());
             assertEquals(0, mcp.end());
+        }
+    }
+
+    /** Files that a worker cannot read, in the log at its usual level, which tells errors alone. */
+    @Test
+    void aFileThatIsWrongReachesTheDaemonsLogAndStatusToo() throws Exception {
+        try (OneUser bench = new OneUser(folder, "[[components\n")) {
+            Path etc = bench.executable.resolve("../../etc").normalize();
+            int line = Relay.observabilityToml(folder).split("\n").length + 1;
+            String[] reasons = {
+                etc.resolve("config.toml") + ":2:1: [upstream] \"openai_base_ur\" is not a known key; did you mean",
+                etc.resolve("plugins.toml") + ":" + line + ":"
+            };
+            try (Relay relay = Relay.start(
+                    bench.user, bench.executable, Relay.upstream(bench.provider).env("NEMO_RELAY_LOG", "error"))) {
+                Files.writeString(etc.resolve("config.toml"), "[upstream]\nopenai_base_ur = \"x\"\n");
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay);
+                for (String reason : reasons) {
+                    Await.until(
+                            () -> reason + "\n" + relay.process().transcript()
+                                    + mcp.process().transcript(),
+                            LIMIT,
+                            () -> relay.process()
+                                    .stderr()
+                                    .lines()
+                                    .anyMatch(said ->
+                                            said.contains("worker_plugin_quarantined") && said.contains(reason)));
+                }
+                Proc.Result status = bench.user
+                        .withToken(bench.executable.toString(), "status", "--json", "--port", "" + relay.port())
+                        .run(LIMIT);
+                assertTrue(
+                        Json.parseObject(status.stdout().strip()).objects("plugins").stream()
+                                .anyMatch(one -> one.string("file")
+                                                .equals(etc.resolve("config.toml")
+                                                        .toString())
+                                        && one.string("state").equals("quarantined")
+                                        && one.string("reason").contains(reasons[1])),
+                        status::toString);
+                assertEquals(0, mcp.end());
+            }
         }
     }
 

@@ -164,8 +164,8 @@ class ToolPolicyTest {
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
             int line = Relay.observabilityToml(folder).split("\n").length + 5;
-            String expected = "etc/plugins.toml:" + line + ":1: plugin \"tool_policy\": dney: unknown key; known here:"
-                    + " version, deny, rules, default, surfaces";
+            String expected = "etc/plugins.toml:" + line + ":1: plugin \"tool_policy\": dney: unknown key; did you mean"
+                    + " \"deny\"?";
             Await.until(
                     expected + "\nin " + mcp.process().transcript(),
                     LIMIT,

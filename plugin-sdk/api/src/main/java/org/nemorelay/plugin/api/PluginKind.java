@@ -29,4 +29,13 @@ public @interface PluginKind {
      */
     @Attribute("observer")
     boolean observer() default false;
+
+    /**
+     * The keys of the component's {@code config} and what each takes, so that the relay and {@code plugins validate} find a
+     * wrong one before any class of the plugin is loaded. Each is a key, a blank and a kind of value: {@code "reason string"},
+     * {@code "timeout_millis 1..60000"}, {@code "mode =strict|lax"}, {@code "rules[].tools [string]"}. Without any only the
+     * plugin's own code looks at its configuration. The guide's page on configuration has the whole of it.
+     */
+    @Attribute("config")
+    String[] config() default {};
 }

@@ -12,7 +12,7 @@ import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /** Gives every model request a header with a configured value. */
-@PluginKind("${kind}")
+@PluginKind(value = "${kind}", config = {"header string", "value! string"})
 @Component(
         service = RequestIntercept.class,
         configurationPid = "${kind}",

@@ -22,7 +22,47 @@ import org.osgi.service.component.annotations.Deactivate;
  * What the sections may hold beyond that is refused by name, not skipped. Threading: activation on any thread, then as
  * {@link EventSubscriber} says.
  */
-@PluginKind(value = Observability.KIND, observer = true)
+@PluginKind(
+        value = Observability.KIND,
+        observer = true,
+        config = {
+            "version 4..4",
+            "enable_full_payloads boolean",
+            "policy any",
+            "atif.enabled boolean",
+            "atif any",
+            "atof.enabled boolean",
+            "atof.sinks[].type string",
+            "atof.sinks[].output_directory string",
+            "atof.sinks[].filename string",
+            "atof.sinks[].mode string",
+            "atof.sinks[].url string",
+            "atof.sinks[].name any",
+            "atof.sinks[].transport string",
+            "atof.sinks[].headers.* string",
+            "atof.sinks[].header_env.* string",
+            "atof.sinks[].timeout_millis integer",
+            "atof.sinks[].field_name_policy string",
+            "opentelemetry.enabled boolean",
+            "opentelemetry.logs any",
+            "opentelemetry.metrics any",
+            "opentelemetry.endpoints[].type string",
+            "opentelemetry.endpoints[].endpoint string",
+            "opentelemetry.endpoints[].transport string",
+            "opentelemetry.endpoints[].service_name string",
+            "opentelemetry.endpoints[].service_namespace string",
+            "opentelemetry.endpoints[].service_version string",
+            "opentelemetry.endpoints[].instrumentation_scope string",
+            "opentelemetry.endpoints[].timeout_millis integer",
+            "opentelemetry.endpoints[].max_queue_size integer",
+            "opentelemetry.endpoints[].max_export_batch_size integer",
+            "opentelemetry.endpoints[].scheduled_delay_millis integer",
+            "opentelemetry.endpoints[].headers.* string",
+            "opentelemetry.endpoints[].header_env.* string",
+            "opentelemetry.endpoints[].resource_attributes.* string",
+            "opentelemetry.endpoints[].mark_projection string",
+            "opentelemetry.endpoints[].mark_exclude_names [string]"
+        })
 @Component(
         service = EventSubscriber.class,
         configurationPid = Observability.KIND,

@@ -19,7 +19,45 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
  * The {@code pii_redaction} component of plugins.toml (plugins.md 2.5): takes personal data and secrets out of what is
  * recorded; requests and answers stay as they are. Immutable.
  */
-@PluginKind(PiiRedaction.KIND)
+@PluginKind(
+        value = PiiRedaction.KIND,
+        config = {
+            "version 1..1",
+            "mode string",
+            "input boolean",
+            "output boolean",
+            "mark boolean",
+            "tool_input boolean",
+            "tool_output boolean",
+            "priority -2147483648..2147483647",
+            "codec string",
+            "policy any",
+            "local any",
+            "builtin.action! =remove|redact|regex_replace|hash|mask",
+            "builtin.target_paths [string]",
+            "builtin.pattern regex",
+            "builtin.detector =email|phone|api_key|ip_address|ipv6|url|uuid|bearer_token|jwt|credit_card|aws_access_key_id|aws_secret_access_key|gcp_api_key|azure_storage_account_key",
+            "builtin.replacement string",
+            "builtin.mask_char string",
+            "builtin.unmasked_prefix 0..2147483647",
+            "builtin.unmasked_suffix -1..2147483647",
+            "builtin.preset string",
+            "builtin.custom_mark_payload_policy string",
+            "profiles[].enabled boolean",
+            "profiles[].mode string",
+            "profiles[].priority -2147483648..2147483647",
+            "profiles[].local any",
+            "profiles[].builtin.action! =remove|redact|regex_replace|hash|mask",
+            "profiles[].builtin.target_paths [string]",
+            "profiles[].builtin.pattern regex",
+            "profiles[].builtin.detector =email|phone|api_key|ip_address|ipv6|url|uuid|bearer_token|jwt|credit_card|aws_access_key_id|aws_secret_access_key|gcp_api_key|azure_storage_account_key",
+            "profiles[].builtin.replacement string",
+            "profiles[].builtin.mask_char string",
+            "profiles[].builtin.unmasked_prefix 0..2147483647",
+            "profiles[].builtin.unmasked_suffix -1..2147483647",
+            "profiles[].builtin.preset string",
+            "profiles[].builtin.custom_mark_payload_policy string"
+        })
 @Component(
         service = EventSanitizer.class,
         configurationPid = PiiRedaction.KIND,

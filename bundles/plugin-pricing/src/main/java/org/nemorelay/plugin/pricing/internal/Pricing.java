@@ -20,7 +20,28 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
  * The {@code pricing} component of plugins.toml (plugins.md 2.6): puts what a model request cost into the metadata of its
  * end. Immutable.
  */
-@PluginKind(value = Pricing.KIND, observer = true)
+@PluginKind(
+        value = Pricing.KIND,
+        observer = true,
+        config = {
+            "version any",
+            "sources[].type! =file|inline",
+            "sources[].path string",
+            "sources[].catalog.version 1..1",
+            "sources[].catalog.entries[].provider any",
+            "sources[].catalog.entries[].model_id! string",
+            "sources[].catalog.entries[].aliases [string]",
+            "sources[].catalog.entries[].currency string",
+            "sources[].catalog.entries[].unit =per_token",
+            "sources[].catalog.entries[].pricing_as_of string",
+            "sources[].catalog.entries[].pricing_source any",
+            "sources[].catalog.entries[].rates.input_per_million number",
+            "sources[].catalog.entries[].rates.output_per_million number",
+            "sources[].catalog.entries[].rates.cache_read_per_million number",
+            "sources[].catalog.entries[].rates.cache_write_per_million number",
+            "sources[].catalog.entries[].rates any",
+            "sources[].catalog.entries[].prompt_cache any"
+        })
 @Component(
         service = EventMetadataInjector.class,
         configurationPid = Pricing.KIND,

@@ -26,7 +26,20 @@ import org.osgi.service.component.annotations.Deactivate;
  * command and path. It registers a service for each surface that the configuration names and no other: with hooks alone,
  * model answers stream untouched.
  */
-@PluginKind(ToolPolicy.KIND)
+@PluginKind(
+        value = ToolPolicy.KIND,
+        config = {
+            "version 1..1",
+            "deny [string]",
+            "default =allow|deny|ask",
+            "surfaces [=hooks|responses]",
+            "rules[].action! =allow|deny|ask",
+            "rules[].agents [=codex|claude-code|pi]",
+            "rules[].tools [string]",
+            "rules[].commands [regex]",
+            "rules[].paths [string]",
+            "rules[].reason string"
+        })
 @Component(
         service = {},
         configurationPid = ToolPolicy.KIND,

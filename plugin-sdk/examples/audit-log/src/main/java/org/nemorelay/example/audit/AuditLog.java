@@ -19,7 +19,7 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
 
 /** Writes one JSON line for each model request and tool call that begins: who, what, when, and nothing of the content. */
-@PluginKind(value = "example_audit", observer = true)
+@PluginKind(value = "example_audit", observer = true, config = "file! string")
 @Component(
         service = EventSubscriber.class,
         configurationPid = "example_audit",

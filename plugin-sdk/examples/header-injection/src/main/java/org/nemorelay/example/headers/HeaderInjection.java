@@ -15,7 +15,9 @@ import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /** Gives every model request the configured headers. It reads no body, so bodies stream through untouched. */
-@PluginKind("example_headers")
+@PluginKind(
+        value = "example_headers",
+        config = {"headers[].name! string", "headers[].value! string"})
 @Component(
         service = RequestIntercept.class,
         configurationPid = "example_headers",

@@ -18,7 +18,9 @@ import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /** Denies shell commands in which a pattern is found, and lets the user be asked about others. */
-@PluginKind("example_commands")
+@PluginKind(
+        value = "example_commands",
+        config = {"deny [regex]", "ask [regex]"})
 @Component(
         service = HookPolicy.class,
         configurationPid = "example_commands",

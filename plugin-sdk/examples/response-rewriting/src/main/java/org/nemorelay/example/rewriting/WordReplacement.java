@@ -18,7 +18,9 @@ import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
 
 /** Replaces a word in streamed answers, also where the provider cuts it in two. */
-@PluginKind("example_rewriting")
+@PluginKind(
+        value = "example_rewriting",
+        config = {"word! string", "replacement! string"})
 @Component(
         service = StreamIntercept.class,
         configurationPid = "example_rewriting",

@@ -1,4 +1,4 @@
-package org.nemorelay.config.internal;
+package org.nemorelay.config;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -7,13 +7,13 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /** What somebody may have meant who wrote a word that is not known. */
-final class Spelling {
+public final class Spelling {
     private static final int SHORT = 4;
 
     private Spelling() {}
 
     /** The known word that is one letter off, or two where it is long; case and the kind of dash aside. */
-    static Optional<String> meant(String word, Collection<String> known) {
+    public static Optional<String> meant(String word, Collection<String> known) {
         String written = plain(word);
         return known.stream()
                 .filter(each -> distance(written, plain(each)) <= (each.length() <= SHORT ? 1 : 2))
@@ -21,7 +21,7 @@ final class Spelling {
     }
 
     /** The end of a line about a key: what was meant, or else what there is. */
-    static String instead(String word, Collection<String> known) {
+    public static String instead(String word, Collection<String> known) {
         return meant(word, known)
                 .map(each -> "; did you mean \"" + each + "\"?")
                 .orElseGet(() -> "; known: " + String.join(", ", new TreeSet<>(known)));
