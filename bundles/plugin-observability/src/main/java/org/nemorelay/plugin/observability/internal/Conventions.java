@@ -65,9 +65,11 @@ final class Conventions {
         if (answer.isPresent()) {
             answer.get().optionalString("id").ifPresent(id -> attributes.put("gen_ai.response.id", id));
             answer.get().optionalString("model").ifPresent(model -> attributes.put("gen_ai.response.model", model));
-            answer.get()
-                    .optionalString("finish_reason")
-                    .ifPresent(reason -> attributes.put("gen_ai.response.finish_reasons", List.of(reason)));
+            // A word of the provider's own stands under "unknown".
+            Object reason = answer.get().values().get("finish_reason");
+            if ((reason instanceof Map<?, ?> other ? other.get("unknown") : reason) instanceof String word) {
+                attributes.put("gen_ai.response.finish_reasons", List.of(word));
+            }
             answer.get()
                     .optionalObject("usage")
                     .ifPresent(usage -> USAGE.forEach((from, to) -> {

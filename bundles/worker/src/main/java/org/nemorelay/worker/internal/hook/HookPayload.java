@@ -151,7 +151,8 @@ public record HookPayload(HookAgent agent, Object json) {
         if (!failed) {
             return firstValue(RESULTS).orElse(null);
         }
-        return picked(FAILURE_KEYS);
+        Map<String, Object> failure = picked(FAILURE_KEYS);
+        return failure.isEmpty() ? null : failure;
     }
 
     public Optional<Object> toolStatus() {

@@ -29,6 +29,7 @@ final class AnnotatedRequest {
             "seed",
             "stream_options",
             "verbosity");
+    private static final Set<String> COMMON_BLOCKS = Set.of("text", "image", "tool_use", "tool_result");
     private static final Set<String> ANTHROPIC_OWN = Set.of("output_config", "thinking", "top_k");
     private static final Set<String> ASSISTANT = Set.of("role", "content", "name", "tool_calls");
 
@@ -53,6 +54,22 @@ final class AnnotatedRequest {
         Map<String, Object> recent = new LinkedHashMap<>(body);
         recent.put(key, kept);
         return recent;
+    }
+
+    /** What the user said last; empty where that is no text. */
+    static Optional<String> prompt(Map<String, Object> body) {
+        if (!(body.get("messages") instanceof List<?> messages)) {
+            return Optional.empty();
+        }
+        int last = last(messages, "user", true);
+        Object content = last < 0 ? null : ((Map<?, ?>) messages.get(last)).get("content");
+        if (content instanceof List<?> blocks) {
+            content = blocks.stream()
+                    .filter(block -> block instanceof Map<?, ?> fields && "text".equals(fields.get("type")))
+                    .map(block -> ((Map<?, ?>) block).get("text"))
+                    .reduce(null, (first, second) -> second);
+        }
+        return content instanceof String text ? Optional.of(text) : Optional.empty();
     }
 
     private static int last(List<?> messages, String role, boolean is) {
@@ -141,12 +158,29 @@ final class AnnotatedRequest {
             Map<String, Object> annotated) {
         switch (key) {
             case "system" -> annotated.put("instructions", value);
+            case "messages" -> annotated.put(key, mapped(value, message -> blocks(api, message)));
             case "temperature", "top_p", "max_tokens" -> params.put(key, value);
             case "stop_sequences" -> params.put("stop", value);
             case "tools" -> annotated.put(key, tools(api, value, "custom"));
             case "tool_choice" -> annotated.put(key, choice(value));
             default -> (ANTHROPIC_OWN.contains(key) ? own : annotated).put(key, value);
         }
+    }
+
+    /** Blocks of a kind that the common form lacks stay the API's own. */
+    private static Object blocks(ModelApi api, Map<String, Object> message) {
+        if (!(message.get("content") instanceof List<?> content)) {
+            return message;
+        }
+        Map<String, Object> mapped = new LinkedHashMap<>(message);
+        mapped.put(
+                "content",
+                mapped(
+                        content,
+                        block -> block.get("type") instanceof String type && !COMMON_BLOCKS.contains(type)
+                                ? provider(api, "type", type, block)
+                                : block));
+        return mapped;
     }
 
     private static Object input(ModelApi api, Object input) {

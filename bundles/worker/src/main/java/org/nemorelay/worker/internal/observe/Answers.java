@@ -39,6 +39,10 @@ final class Answers {
                         specific,
                         "input_tokens_details",
                         objectOf(answer.get("usage")).get("input_tokens_details"));
+                put(
+                        specific,
+                        "output_tokens_details",
+                        objectOf(answer.get("usage")).get("output_tokens_details"));
                 put(specific, "output_items", answer.get("output"));
                 put(specific, "status", answer.get("status"));
                 put(specific, "incomplete_details", answer.get("incomplete_details"));
@@ -69,6 +73,9 @@ final class Answers {
         }
         if (!calls.isEmpty()) {
             annotated.put("tool_calls", calls);
+        }
+        if (answer.containsKey("error")) {
+            annotated.put("error", answer.get("error"));
         }
         if (answer.get("usage") instanceof Map<?, ?>) {
             annotated.put("usage", usage(api, objectOf(answer.get("usage"))));
@@ -161,7 +168,7 @@ final class Answers {
                     case "end_turn", "stop_sequence", "stop", "completed" -> "complete";
                     case "tool_use", "tool_calls", "function_call" -> "tool_use";
                     case "max_tokens", "length", "max_output_tokens" -> "length";
-                    default -> word;
+                    default -> Map.of("unknown", word);
                 };
     }
 

@@ -71,6 +71,20 @@ final class Scopes {
         sink.accept(Event.of(values));
     }
 
+    /** A mark whose name is also its subtype among those of the category {@code custom}. */
+    void customMark(
+            Instant now,
+            String parent,
+            String propagationRoot,
+            String name,
+            Object data,
+            Map<String, Object> metadata) {
+        Map<String, Object> values = envelope("mark", ids.get(), parent, propagationRoot, name, data, metadata, now);
+        values.put("category", "custom");
+        values.put("category_profile", Map.of("subtype", name));
+        sink.accept(Event.of(values));
+    }
+
     private void send(
             Scope scope,
             String category,

@@ -97,7 +97,18 @@ final class SessionEvents {
     private Session requestedIn(ObservedRequest request) {
         Session session = sessionOf(request);
         session.lastActivity = request.time();
-        openTurn(request.time(), session, "implicit", null, Map.of());
+        if (session.turn.isEmpty()) {
+            boolean claude = session.agentKind.equals(HookAgent.CLAUDE_CODE.word());
+            Optional<String> prompt = claude && request.api() == ModelApi.ANTHROPIC_MESSAGES
+                    ? request.body().flatMap(RequestCopy::content).flatMap(AnnotatedRequest::prompt)
+                    : Optional.empty();
+            openTurn(
+                    request.time(),
+                    session,
+                    prompt.isPresent() ? "gateway_request" : "implicit",
+                    prompt.map(text -> Map.of("prompt", text)).orElse(null),
+                    prompt.isPresent() ? Map.of("gateway_path", request.path()) : Map.of());
+        }
         return session;
     }
 
@@ -122,7 +133,13 @@ final class SessionEvents {
                 .map(body -> fresh || fullPayloads() ? body : AnnotatedRequest.recent(api, body));
         Map<String, Object> data = new HashMap<>();
         data.put("content", content.orElse(null));
-        data.put("headers", observable(session, request.headers()));
+        Map<String, Object> headers = observable(session, request.headers());
+        if (owner.isPresent()) {
+            headers.put("x-nemo-relay-owner-id", metadata.get("llm_correlation_subagent_id"));
+            headers.put("x-nemo-relay-subagent-id", metadata.get("llm_correlation_subagent_id"));
+            headers.put("x-nemo-relay-parent-scope-id", owner.get().uuid());
+        }
+        data.put("headers", headers);
         Map<String, Object> profile = new LinkedHashMap<>();
         content.map(body -> body.get("model"))
                 .filter(String.class::isInstance)
@@ -260,8 +277,8 @@ final class SessionEvents {
         if (!result.truncated() && result.answer().isPresent()) {
             Map<String, Object> answer = result.answer().get();
             data = answer;
+            profile.put("annotated_response", Answers.annotated(call.api(), answer));
             if (result.status() < 300) {
-                profile.put("annotated_response", Answers.annotated(call.api(), answer));
                 session.lastAnswer = Optional.of(answer);
             }
         }
@@ -365,12 +382,14 @@ final class SessionEvents {
     }
 
     private void prompt(Instant now, Session session, HookPayload hook) {
-        if (session.turn.isPresent() && !session.turnHasPrompt) {
+        boolean tasks = session.agentKind.equals(HookAgent.CODEX.word());
+        if (session.turn.isPresent() && !session.turnHasPrompt && !tasks) {
             // The model request came first and opened the turn.
             session.turnHasPrompt = true;
             mark(now, session, "prompt_submitted", hook);
         } else {
             closeTurn(now, session, "superseded_by_next_turn", Optional.empty(), Map.of());
+            closeTask(now, session, "superseded_by_next_task");
             openTurn(now, session, "user_prompt", hook.json(), hook.metadata());
         }
         session.callHints.clear();
@@ -452,6 +471,7 @@ final class SessionEvents {
                 null,
                 null,
                 metadata));
+        session.told.clear();
         session.pendingStart.ifPresent(start -> startMark(now, session, start));
         session.pendingStart = Optional.empty();
     }
@@ -520,21 +540,22 @@ final class SessionEvents {
     private void permission(Instant now, Session session, HookPayload hook, Ruling ruling) {
         guardrails(session, hook, ruling);
         mark(now, session, "hook_mark", hook);
-        if (ruling.judgements().isEmpty()) {
-            return;
-        }
         Optional<String> denial = ruling.denial();
         Map<String, Object> decision = new LinkedHashMap<>();
+        decision.put("agent_kind", session.agentKind);
+        decision.put("decision_source", "nemo_relay");
+        decision.put("event_name", hook.eventName());
+        decision.put("policy_outcome", denial.isPresent() ? "deny" : "pass");
+        decision.put("tool_call_id", hook.toolCallId().orElse(null));
         decision.put("tool_name", hook.toolName());
-        decision.put("decision", denial.isPresent() ? "deny" : "allow");
         denial.ifPresent(reason -> decision.put("reason", reason));
-        scopes.mark(
+        scopes.customMark(
                 now,
                 toolParent(session, hook),
                 session.propagationRoot(),
                 "nemo_relay.permission.policy_decision",
                 decision,
-                callMetadata(session, hook));
+                nativeMetadata(session, hook));
         if (denial.isPresent()) {
             Optional<String> open = openTool(session, hook);
             Optional<Scope> tool = open.map(session.tools::remove);
@@ -629,15 +650,8 @@ final class SessionEvents {
         }
         openBetweenTurns(now, session, hook.metadata());
         String id = given.orElseGet(() -> "tool-" + scopes.newId());
-        Map<String, Object> agent = Map.of("gen_ai.agent.name", session.agentKind, "gen_ai.tool.type", "function");
-        Map<String, Object> metadata = new LinkedHashMap<>(hook.metadata());
-        metadata.putAll(agent);
-        metadata.put("nemo_relay.tool.execution.defaults", agent);
-        metadata.put("session_id", session.id);
-        metadata.put("turn_id", session.turn.isPresent() ? Integer.toString(session.turnIndex) : "0");
-        metadata.put("harness", session.agentKind);
-        metadata.put("source", "hook");
-        metadata.put("identity_quality", "native");
+        Optional<String> subagent = hook.subagentId().filter(session.subagents::containsKey);
+        Map<String, Object> metadata = toolMetadata(session, hook, subagent);
         if (given.isEmpty()) {
             metadata.put("tool_call_id_generated", true);
         }
@@ -647,7 +661,11 @@ final class SessionEvents {
         // Pi joins the Responses API's call id and item id.
         int bar = id.indexOf('|');
         ToolHint hint = session.toolHints.remove(bar < 0 ? id : id.substring(0, bar));
-        if (hint == null) {
+        if (subagent.isPresent()) {
+            metadata.put("tool_correlation_status", "explicit");
+            metadata.put("tool_correlation_source", "hook_payload");
+            metadata.put("tool_correlation_subagent_id", subagent.get());
+        } else if (hint == null) {
             metadata.put("tool_correlation_status", "agent_fallback");
         } else {
             metadata.put("tool_correlation_status", "single_hint");
@@ -684,7 +702,7 @@ final class SessionEvents {
         Scope tool = hook.toolCallId().map(session.tools::remove).orElse(null);
         if (tool == null) {
             // Nothing began it, so there is no duration to tell.
-            mark(now, session, "hook_mark", hook);
+            toolEndAlone(now, session, hook, failed);
             return;
         }
         Map<String, Object> more = new LinkedHashMap<>(hook.metadata());
@@ -693,7 +711,49 @@ final class SessionEvents {
                         ? Optional.of(hook.eventWord().equals("permissiondenied") ? "denied" : "error")
                         : Optional.empty())
                 .ifPresent(status -> more.put("status", status));
+        if (failed) {
+            more.put("otel.status_code", "ERROR");
+            more.put("error.type", "tool_execution_failed");
+        }
         scopes.end(now, tool, tool.profile(), hook.toolResult(failed), tool.metadataWith(more));
+    }
+
+    private void toolEndAlone(Instant now, Session session, HookPayload hook, boolean failed) {
+        openBetweenTurns(now, session, hook.metadata());
+        Map<String, Object> data = new LinkedHashMap<>();
+        data.put("arguments", hook.toolArguments());
+        data.put("result", hook.toolResult(failed));
+        data.put("status", hook.toolStatus().orElse(null));
+        data.put("subagent_id", hook.subagentId().orElse(null));
+        data.put("tool_call_id", hook.toolCallId().orElse(null));
+        data.put("tool_name", hook.toolName());
+        Map<String, Object> metadata = scopeMetadata(session, hook.metadata());
+        metadata.putAll(toolMetadata(session, hook, Optional.empty()));
+        metadata.put("start_observed", false);
+        scopes.mark(now, session.top(), session.propagationRoot(), "tool_end_without_start", data, metadata);
+    }
+
+    /** What every record of a tool call says of the agent that makes it. */
+    private static Map<String, Object> toolMetadata(Session session, HookPayload hook, Optional<String> subagent) {
+        Map<String, Object> agent = Map.of(
+                "gen_ai.agent.name",
+                subagent.map(id -> "subagent:" + id).orElse(session.agentKind),
+                "gen_ai.tool.type",
+                "function");
+        Map<String, Object> metadata = nativeMetadata(session, hook);
+        metadata.putAll(agent);
+        metadata.put("nemo_relay.tool.execution.defaults", agent);
+        return metadata;
+    }
+
+    private static Map<String, Object> nativeMetadata(Session session, HookPayload hook) {
+        Map<String, Object> metadata = new LinkedHashMap<>(hook.metadata());
+        metadata.put("session_id", session.id);
+        metadata.put("turn_id", session.turn.isPresent() ? Integer.toString(session.turnIndex) : "0");
+        metadata.put("harness", session.agentKind);
+        metadata.put("source", "hook");
+        metadata.put("identity_quality", "native");
+        return metadata;
     }
 
     private void subagentStart(Instant now, Session session, HookPayload hook) {
@@ -704,13 +764,15 @@ final class SessionEvents {
         }
         Map<String, Object> metadata = scopeMetadata(session, hook.metadata());
         metadata.put("nemo_relay_scope_role", "subagent");
+        String uuid = scopes.newId();
+        boolean task = session.outer.isPresent() && !session.spansTurns();
         session.subagents.put(
                 id,
                 scopes.start(
                         now,
-                        scopes.newId(),
-                        session.top(),
-                        session.propagationRoot(),
+                        uuid,
+                        task ? session.outer.get().uuid() : session.top(),
+                        session.outer.isPresent() ? session.propagationRoot() : uuid,
                         "subagent:" + id,
                         "agent",
                         null,

@@ -125,7 +125,13 @@ class AnswerCopyTest {
         observation(end, 429, "complete", false, "ERROR");
         assertEquals("retryable_status", end.object("metadata").string("error.type"));
         assertTrue(end.object("data").has("error"));
-        assertEquals(Map.of(), end.object("category_profile").values());
+        assertEquals(
+                Map.of(
+                        "api_specific",
+                        Map.of("api", "anthropic_messages"),
+                        "error",
+                        Map.of("type", "rate_limit_error")),
+                end.object("category_profile").object("annotated_response").values());
     }
 
     @Test

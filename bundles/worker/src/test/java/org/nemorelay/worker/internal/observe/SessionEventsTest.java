@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.pluginhost.Judgement;
 import org.nemorelay.pluginhost.Ruling;
@@ -88,6 +89,19 @@ class SessionEventsTest {
     }
 
     @Test
+    void aToolOfASubAgentIsItsOwn() {
+        claude("a", "SubagentStart", ",\"agent_id\":\"s1\"");
+        claude("a", "PreToolUse", ",\"agent_id\":\"s1\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        JsonObject metadata = events.getLast().metadata();
+        assertEquals("subagent:s1", metadata.string("gen_ai.agent.name"));
+        assertEquals("explicit", metadata.string("tool_correlation_status"));
+        assertEquals("s1", metadata.string("tool_correlation_subagent_id"));
+        claude("a", "PostToolUseFailure", ",\"agent_id\":\"s1\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
+        assertEquals("tool_execution_failed", events.getLast().metadata().string("error.type"));
+        assertEquals(Optional.empty(), events.getLast().data());
+    }
+
+    @Test
     void aToolWithoutAnIdGetsOne() {
         claude("a", "PreToolUse", ",\"tool_name\":\"Bash\"");
         Event start = events.getLast();
@@ -98,7 +112,8 @@ class SessionEventsTest {
     @Test
     void aResultWithoutAStartIsAMoment() {
         claude("a", "PostToolUse", ",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\"");
-        assertEquals(List.of("start claude-code-turn", "mark hook_mark"), seen());
+        assertEquals(List.of("start claude-code-turn", "mark tool_end_without_start"), seen());
+        assertEquals(false, events.getLast().metadata().values().get("start_observed"));
     }
 
     @Test
@@ -274,8 +289,12 @@ class SessionEventsTest {
                 seen().subList(3, 8));
         assertEquals("guardrail_rejected", events.getLast().metadata().string("error.type"));
         assertEquals("ERROR", events.getLast().metadata().string("otel.status_code"));
-        claude("a", "PermissionRequest", ",\"tool_name\":\"Read\"");
-        assertEquals("mark hook_mark", seen().getLast());
+        claude("a", "PermissionRequest", ",\"tool_name\":\"Read\",\"tool_use_id\":\"u\"");
+        assertEquals(
+                "{agent_kind=claude-code, decision_source=nemo_relay, event_name=PermissionRequest, policy_outcome=pass,"
+                        + " tool_call_id=u, tool_name=Read}",
+                events.getLast().data().orElseThrow().toString());
+        assertEquals(Optional.of("custom"), events.getLast().category());
     }
 
     @Test
