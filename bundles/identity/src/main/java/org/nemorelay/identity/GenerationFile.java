@@ -45,7 +45,11 @@ public final class GenerationFile {
         this.files = files;
         this.file = file;
         this.drainingFile = drainingFile;
-        snapshot();
+        try (PrivateFiles.Lock lock = lock()) {
+            files.removeUnfinished(file);
+            files.removeUnfinished(drainingFile);
+            load();
+        }
     }
 
     /** All generations that may serve, sorted by fingerprint. */

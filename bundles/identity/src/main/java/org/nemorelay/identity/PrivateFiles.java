@@ -5,6 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -34,6 +36,7 @@ import org.nemorelay.protocol.control.Ids;
 public final class PrivateFiles {
     private static final long LOCK_RETRY_MS = 25;
     private static final long LOCK_LIMIT_MS = 5_000;
+    private static final String UNFINISHED = ".tmp";
     private static final Set<PosixFilePermission> OWNER_FILE =
             EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
     private static final Set<PosixFilePermission> OWNER_FOLDER = EnumSet.of(
@@ -230,9 +233,21 @@ public final class PrivateFiles {
         return user;
     }
 
+    /** Removes what processes that were killed while they wrote this file have left; for the holder of its lock. */
+    void removeUnfinished(Path file) {
+        String pattern = "." + file.getFileName() + ".*" + UNFINISHED;
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(file.getParent(), pattern)) {
+            for (Path unfinished : found) {
+                Files.deleteIfExists(unfinished);
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // It costs space and nothing else; whoever cannot write here hears of it when it matters.
+        }
+    }
+
     /** Writes the content to a fresh owner-only file in the same folder and syncs it. */
     Path temporary(Path file, byte[] content) throws IOException {
-        Path temporary = file.resolveSibling("." + file.getFileName() + "." + new Ids().uuid7() + ".tmp");
+        Path temporary = file.resolveSibling("." + file.getFileName() + "." + new Ids().uuid7() + UNFINISHED);
         Set<OpenOption> options =
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
         try (FileChannel channel = FileChannel.open(temporary, options, ownerOnly(OWNER_FILE))) {

@@ -54,6 +54,20 @@ class GenerationFileTest {
     }
 
     @Test
+    void whatAKilledWriterHasLeftGoesAtTheNextStart() throws IOException {
+        GenerationFile file = open();
+        Generation one = new Generation(user(1), "g1", Optional.empty());
+        made(file, GenerationChange.publish(one));
+        Path unfinished = file().resolveSibling("." + file().getFileName() + ".0192-half.tmp");
+        Path another = file().resolveSibling(".machine-identity.pk8.0192-half.tmp");
+        Files.writeString(unfinished, "{\"schema");
+        Files.writeString(another, "somebody else may be writing it");
+        assertEquals(List.of(one), open().snapshot());
+        assertFalse(Files.exists(unfinished));
+        assertTrue(Files.exists(another));
+    }
+
+    @Test
     void compareAndSet() {
         GenerationFile file = open();
         Generation old = new Generation(user(1), "old", Optional.of("a"));
