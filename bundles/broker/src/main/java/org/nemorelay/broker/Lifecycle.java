@@ -108,7 +108,6 @@ final class Lifecycle {
                 Worker lost = ready.worker();
                 tables.workers.remove(lost.id);
                 route.durable = Optional.empty();
-                route.attempts = 0;
                 out.add(new Transition.WorkerLost(route.fingerprint, lost.id, lost.generationId));
                 become(route, new State.Recovering(Optional.empty(), now), out);
             }
@@ -186,9 +185,8 @@ final class Lifecycle {
             case State.Recovering recovering
             when last && recovering.worker().isPresent() ->
                 drain(route, recovering.worker().get(), now, out);
-            // While its saved generation may still come back, no launch of this user may overtake it.
-            case State.Recovering _ when last && route.durable.isEmpty() -> become(route, EMPTY, out);
             case State.PassThrough passThrough when last && !passThrough.permanent() -> become(route, EMPTY, out);
+            // Recovering: while its saved generation may still come back, no launch of this user may overtake it.
             default -> {}
         }
     }
@@ -220,7 +218,7 @@ final class Lifecycle {
                 reason,
                 backoff,
                 activating.staged.map(worker -> worker.id)));
-        become(route, route.sessions.isEmpty() ? EMPTY : new State.PassThrough(false, now + backoff), out);
+        become(route, new State.PassThrough(false, now + backoff), out);
     }
 
     void drain(Route route, Worker worker, long now, List<Transition> out) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -81,6 +82,8 @@ class ActivationTest {
         assertEquals(
                 new Resolution.PassThrough(false, Resolution.Reason.GLOBAL_PASS_THROUGH),
                 scene.broker.resolve(Scene.token("whatever")));
+        scene.accepted(scene.broker.releaseMcp("a", scene.now));
+        assertEquals(RouteState.PASS_THROUGH, scene.state("ann"));
     }
 
     @Test
@@ -200,6 +203,67 @@ class ActivationTest {
         assertEquals(
                 CancelOutcome.SUPERSEDED,
                 scene.accepted(scene.broker.cancelActivation("a", grant.activationId(), scene.now)));
+    }
+
+    /** For five minutes, and of no more than 32, although other workers serve since. */
+    @Test
+    void launchesThatWerePublishedAreRemembered() {
+        Scene scene = Scene.standard();
+        List<String> launches = new ArrayList<>();
+        LaunchGrant grant = scene.registerOwner("a", "ann");
+        for (int i = 1; i <= 34; i++) {
+            launches.add(grant.activationId());
+            StagedWorker worker = scene.ready("w" + i, "ann", grant);
+            scene.accepted(scene.broker.releaseMcp("a", scene.now));
+            scene.accepted(scene.broker.drainAcknowledged("w" + i, scene.now));
+            scene.accepted(scene.broker.workerDisconnected(worker.permit(), scene.now));
+            grant = scene.registerOwner("a", "ann");
+        }
+        assertEquals(CancelOutcome.SUPERSEDED, cancel(scene, launches.getFirst()));
+        assertEquals(CancelOutcome.PUBLISHED, cancel(scene, launches.get(2)));
+        scene.now += 299_999;
+        assertEquals(CancelOutcome.PUBLISHED, cancel(scene, launches.getLast()));
+        scene.now += 1;
+        assertEquals(CancelOutcome.SUPERSEDED, cancel(scene, launches.getLast()));
+    }
+
+    private static CancelOutcome cancel(Scene scene, String activationId) {
+        return scene.accepted(scene.broker.cancelActivation("a", activationId, scene.now));
+    }
+
+    @Test
+    void aWorkerThatWasStagedIsForgottenWithItsLaunch() {
+        Scene scene = Scene.standard();
+        LaunchGrant first = scene.registerOwner("a", "ann");
+        scene.stage("w", "ann", first);
+        cancel(scene, first.activationId());
+        scene.advance();
+        LaunchGrant second = scene.lastLaunch("a");
+        scene.stage("w", "ann", second);
+        scene.accepted(scene.broker.activationFailed("a", second.activationId(), FAILED, scene.now));
+        scene.after(2_000);
+        scene.ready("w", "ann", scene.lastLaunch("a"));
+    }
+
+    @Test
+    void readyAgainOnOneRegistrationChangesNothing() {
+        Scene scene = Scene.standard();
+        StagedWorker worker = scene.readyRoute("a", "ann", "w");
+        assertEquals(List.of(), scene.broker.publish(worker.permit(), scene.now).transitions());
+    }
+
+    /** Nobody was there to start another when its grace was over. */
+    @Test
+    void aRouteThatLostItsWorkerIsEmptyWhenItsLastSessionHasGoneToo() {
+        Scene scene = Scene.standard();
+        StagedWorker worker = scene.readyRoute("a", "ann", "w");
+        scene.accepted(scene.broker.workerDisconnected(worker.permit(), scene.now));
+        scene.now += 10_000;
+        scene.accepted(scene.broker.mcpDisconnected("a", scene.now));
+        scene.after(20_000);
+        assertEquals(RouteState.RECOVERING, scene.state("ann"));
+        scene.after(10_000);
+        assertEquals(RouteState.EMPTY, scene.state("ann"));
     }
 
     @Test

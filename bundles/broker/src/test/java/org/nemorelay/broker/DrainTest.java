@@ -108,6 +108,31 @@ class DrainTest {
     }
 
     @Test
+    void suchAWorkerThatCameBackHasHeardOfTheDrain() {
+        Scene stock = Scene.standard();
+        stock.acknowledgesDrain = false;
+        StagedWorker lost = stock.ready("w", "ann", stock.registerOwner("a", "ann"));
+        stock.accepted(stock.broker.workerDisconnected(lost.permit(), stock.now));
+        stock.accepted(stock.broker.releaseMcp("a", stock.now));
+        StagedWorker back = stock.accepted(stock.tryRecover("w", "ann", lost.generationId()));
+        stock.accepted(stock.broker.workerDisconnected(back.permit(), stock.now));
+        assertEquals(RouteState.EMPTY, stock.state("ann"));
+    }
+
+    @Test
+    void aWorkerThatComesBackAfterItsEndWasSeenHasNotEnded() {
+        WorkerLease lease = scene.lease("ann");
+        disconnect();
+        release("a");
+        scene.accepted(scene.broker.workerEnded("w", scene.now));
+        StagedWorker back = scene.accepted(scene.tryRecover("w", "ann", worker.generationId()));
+        lease.release();
+        scene.accepted(scene.broker.drainProgress("w", scene.now));
+        scene.accepted(scene.broker.workerDisconnected(back.permit(), scene.now));
+        assertEquals(RouteState.DRAINING, scene.state("ann"));
+    }
+
+    @Test
     void suchAWorkerThatNeverHeardOfTheDrainHasNotExited() {
         Scene stock = Scene.standard();
         stock.acknowledgesDrain = false;

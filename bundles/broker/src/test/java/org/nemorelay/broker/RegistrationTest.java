@@ -113,6 +113,38 @@ class RegistrationTest {
     }
 
     @Test
+    void aSessionThatComesBackMakesItsTokenTheMostRecentOne() {
+        Scene scene = new Scene(BrokerSettings.of(false, false, 2));
+        scene.register("a", "ann", "one");
+        scene.register("b", "ann", "two");
+        scene.register("a", "ann", "one");
+        scene.accepted(scene.broker.releaseMcp("a", scene.now));
+        scene.accepted(scene.broker.releaseMcp("b", scene.now));
+        scene.register("c", "ann", "three");
+        scene.register("d", "bob", "two");
+        assertEquals(Refusal.TOKEN_BOUND_ELSEWHERE, scene.refused(scene.tryRegister("e", "bob", "one")));
+    }
+
+    /** Relay-daemon 5.4; the settings of other tests are their own. */
+    @Test
+    void theDocumentedLimits() {
+        Scene scene = Scene.standard();
+        for (int user = 0; user < 8; user++) {
+            for (int session = 0; session < 1_024; session++) {
+                scene.register(user + "-" + session, "user-" + user);
+            }
+        }
+        assertEquals(Refusal.SESSION_CAPACITY, scene.refused(scene.tryRegister("more", "new", "token-new")));
+        scene.accepted(scene.broker.releaseMcp("0-0", scene.now));
+        assertEquals(Refusal.REFERENCE_CAPACITY, scene.refused(scene.tryRegister("more", "user-1", "token-user-1")));
+        Scene routes = Scene.standard();
+        for (int user = 0; user < 4_096; user++) {
+            routes.register("s" + user, "user-" + user);
+        }
+        assertEquals(Refusal.ROUTE_CAPACITY, routes.refused(routes.tryRegister("more", "new", "token-new")));
+    }
+
+    @Test
     void case28CapacityOfOneIsFreedWhenTheFirstRouteIsEmpty() {
         Scene scene = new Scene(new BrokerSettings(false, false, 4, 1, 1_024, 8_192, 30_000, 120_000, 60_000));
         scene.register("a", "ann");
