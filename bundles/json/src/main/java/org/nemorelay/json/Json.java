@@ -1,6 +1,7 @@
 package org.nemorelay.json;
 
 import java.io.InputStream;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -141,12 +142,20 @@ public final class Json {
                     case INT, LONG -> parser.getLongValue();
                     default -> parser.getBigIntegerValue();
                 };
-            case VALUE_NUMBER_FLOAT -> parser.getDecimalValue();
+            case VALUE_NUMBER_FLOAT -> decimal(parser);
             case VALUE_TRUE -> Boolean.TRUE;
             case VALUE_FALSE -> Boolean.FALSE;
             case VALUE_NULL -> null;
             default -> throw new JsonException("unexpected " + token);
         };
+    }
+
+    private static BigDecimal decimal(JsonParser parser) {
+        try {
+            return parser.getDecimalValue();
+        } catch (NumberFormatException e) {
+            throw new JsonException("a number is out of range at " + place(parser.currentTokenLocation()));
+        }
     }
 
     /** A chain of tests, not a pattern switch: its bootstrap costs milliseconds in processes that live for some. */
