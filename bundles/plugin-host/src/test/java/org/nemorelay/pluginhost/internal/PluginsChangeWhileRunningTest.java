@@ -289,7 +289,17 @@ class PluginsChangeWhileRunningTest {
     @Test
     void removingOneRestartsNoOther() throws Exception {
         Path starts = folder.resolve("starts");
-        Path jar = host.jar("etc/plugins/p.jar", "p", Denying.class, POLICY);
+        // Both use a package of a third one, which is optional for them.
+        host.jar("etc/plugins/common.jar", "s", Denying.class, Map.of("Export-Package", "common"));
+        Path jar = host.jar(
+                "etc/plugins/p.jar",
+                "p",
+                Denying.class,
+                Map.of(
+                        "Provide-Capability",
+                        "org.nemorelay.plugin;kind=p;observer=false",
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.nemorelay.json,common;resolution:=optional"));
         host.jar(
                 "etc/plugins/q.jar",
                 "q",
@@ -298,7 +308,7 @@ class PluginsChangeWhileRunningTest {
                         "Provide-Capability",
                         "org.nemorelay.plugin;kind=q",
                         "Import-Package",
-                        "org.nemorelay.plugin.api,org.nemorelay.json,shared;resolution:=optional"));
+                        "org.nemorelay.plugin.api,org.nemorelay.json,common;resolution:=optional,shared;resolution:=optional"));
         host.plan("p", Optional.of(false), Map.of("reason", "one"))
                 .plan("q", BY_KIND, Map.of("file", starts.toString()));
         begin();

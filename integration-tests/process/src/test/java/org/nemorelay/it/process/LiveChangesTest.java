@@ -243,7 +243,7 @@ class LiveChangesTest {
 
     /** What the daemon logs, and where, changes under an open stream; what cannot change says so at every level. */
     @Test
-    void theDaemonsLogChangesLiveAndItsPortSaysThatItDoesNot() throws Exception {
+    void theDaemonsLogChangesLiveAndItsTokenLimitSaysThatItDoesNot() throws Exception {
         try (OneUser bench = new OneUser(folder)) {
             Path config = bench.executable.resolve("../../etc/config.toml").normalize();
             String before = Files.readString(config);
@@ -257,8 +257,8 @@ class LiveChangesTest {
                 Files.writeString(
                         config,
                         before
-                                + "[daemon]\nport = 1\n[daemon.logging]\nlevel = \"error\"\nstderr_format = \"jsonl\"\n");
-                String restart = ": daemon.port takes effect when the daemon is started again";
+                                + "[daemon]\nmax_tokens_per_identity = 5\n[daemon.logging]\nlevel = \"error\"\nstderr_format = \"jsonl\"\n");
+                String restart = ": daemon.max_tokens_per_identity takes effect when the daemon is started again";
                 Await.until(
                         () -> restart + "\nin " + relay.process().transcript(),
                         LIMIT,
