@@ -474,6 +474,10 @@ class PluginsChangeWhileRunningTest {
                 () -> plugins.snapshot().policies().size() == 1,
                 () -> plugins.status().toString());
         host.noPlan().replan();
+        // Collecting begins when it has stopped, for which it has a limited time.
+        host.await(
+                () -> plugins.status().stream().noneMatch(one -> one.state() == State.ACTIVE),
+                () -> plugins.status().toString());
         String line = "ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
                 + "/etc/plugins/p.jar is removed, but something keeps its classes in memory, such as a shutdown hook, an"
                 + " MBean, a log handler or a thread-local of a thread that is not its own; give that back in the plugin's"
