@@ -122,8 +122,13 @@ class EveryDoorTest {
                 shut("--config " + binary + " frontend", binary + " is not UTF-8 text"),
                 shut("--config /nope.toml node", "--config: there is no file /nope.toml"),
                 shut("--log-config-path " + closed + " config show", closed + " cannot be read: permission denied"),
-                shut("--config /dev/null daemon --tls-cert " + closed + " --tls-key " + closed, closed.toString()),
-                shut("plugins validate " + folder.resolve("none.jar"), "none.jar"));
+                shut("--config /dev/null daemon --tls-cert " + closed + " --tls-key " + closed, closed.toString()));
+        // One of several findings, so it stands among them.
+        Path none = folder.resolve("none.jar");
+        Proc.Result validated = command("plugins validate " + none).run(new byte[0], LIMIT);
+        assertEquals(1, validated.exit(), validated.stderr());
+        assertEquals("there is no file " + none + "\n", validated.stdout());
+        assertEquals("", validated.stderr());
     }
 
     /** A usage error is one line too; how the command is called stands below. */

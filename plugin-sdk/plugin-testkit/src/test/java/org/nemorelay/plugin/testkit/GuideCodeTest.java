@@ -53,6 +53,7 @@ class GuideCodeTest {
 
     /** What a piece of a class or of a method stands in, by its page and place. */
     private static final Map<String, String> AROUND = Map.ofEntries(
+            Map.entry("Configuration0", "%s public class Configuration0 {}"),
             Map.entry("EventSanitizer0", "public class EventSanitizer0 implements EventMetadataInjector {%s}"),
             Map.entry("EventSanitizer1", "public class EventSanitizer1 implements EventSanitizer {%s}"),
             Map.entry("ExecutionIntercept0", "public class ExecutionIntercept0 implements ExecutionIntercept {%s}"),
