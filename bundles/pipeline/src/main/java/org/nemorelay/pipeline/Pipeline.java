@@ -141,6 +141,11 @@ public final class Pipeline {
         return Refusal.error(500, failure.getMessage() + ", so the request is not sent");
     }
 
+    private static Refusal withheld(StageFailure failure) {
+        return Refusal.error(
+                500, failure.getMessage() + ", so the provider's answer is withheld (the request was sent)");
+    }
+
     /** The request as a service sees it: its body is there only where it is asked for. */
     private static ModelRequest shown(ModelRequest request, Stage<?> stage) {
         return stage.needsBody() || !request.hasBody()
@@ -203,7 +208,7 @@ public final class Pipeline {
                 execution.abandon(null);
                 Throwable cause = cause(failure);
                 if (cause instanceof StageFailure stage) {
-                    answer.complete(refusal(request.api(), failed(stage)));
+                    answer.complete(refusal(request.api(), execution.sent() ? withheld(stage) : failed(stage)));
                 } else if (cause instanceof Failed failed) {
                     answer.complete(refusal(request.api(), failed.refusal));
                 } else {
@@ -269,9 +274,7 @@ public final class Pipeline {
                         (handler, failure) -> {
                             if (failure != null) {
                                 stream.source().cancel();
-                                answer.complete(refusal(
-                                        stream.api(),
-                                        Refusal.error(500, failure.getMessage() + ", so its answer is not passed on")));
+                                answer.complete(refusal(stream.api(), withheld(failure)));
                             } else {
                                 open(request, stream.seenBy(stage.share()).through(handler), at + 1, answer);
                             }
@@ -334,6 +337,10 @@ public final class Pipeline {
 
         synchronized ModelRequest last(ModelRequest otherwise) {
             return sent == null ? otherwise : sent;
+        }
+
+        synchronized boolean sent() {
+            return sent != null;
         }
 
         CompletableFuture<ModelResponse> proceed(ModelRequest request, int at) {

@@ -232,7 +232,10 @@ class AnswerStagesTest {
             Answer answer = rig.execute(Rig.sse(), ONE, "WAIT");
             assertEquals(500, answer.status());
             String text = Rig.text(answer);
-            assertTrue(text.contains("the plugin \\\"bad\\\" failed") && !text.contains("secret"), text);
+            assertTrue(
+                    text.contains("the plugin \\\"bad\\\" failed, so the provider's answer is withheld (the request was"
+                            + " sent)"),
+                    text);
             rig.sources.getLast().cancelled.get(10, TimeUnit.SECONDS);
         }
     }
@@ -378,7 +381,20 @@ class AnswerStagesTest {
         })));
         Answer answer = rig.execute(Rig.json(), "{}");
         assertEquals(500, answer.status());
-        assertTrue(Rig.text(answer).contains("the plugin \\\"b\\\" failed"));
+        assertTrue(Rig.text(answer).contains("the plugin \\\"b\\\" failed, so the request is not sent"));
+        rig.executions(List.of(execution(
+                "b",
+                1,
+                (request, next) -> next.proceed(request).thenApply(response -> {
+                    throw new IllegalStateException();
+                }))));
+        answer = rig.execute(Rig.json(), "{}");
+        assertEquals(500, answer.status());
+        assertTrue(
+                Rig.text(answer)
+                        .contains(
+                                "the plugin \\\"b\\\" failed, so the provider's answer is withheld (the request was sent)"),
+                Rig.text(answer));
     }
 
     @Test

@@ -218,7 +218,24 @@ final class HookPoliciesTest {
         hooks.put(
                 "{\"hook_event_name\":\"PreToolUse\",\"tool_input\":{},\"input\":{\"a\":1}" + read,
                 "gives its tool several arguments");
-        hooks.put("{\"hook_event_name\":\"Stop\",\"event\":\"PreToolUse\"}", "does not name its tool");
+        String pre = "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\",";
+        for (String two : List.of(
+                "\"tool_input\":{},\"toolInput\":{\"a\":1}}",
+                "\"input\":{},\"toolInput\":{\"a\":1}}",
+                "\"toolInput\":{},\"Tool-Input\":{\"a\":1}}",
+                "\"tool_input\":{},\"toolArgs\":{\"a\":1}}",
+                "\"tool_input\":{},\"tool\":{\"input\":{\"a\":1}}}")) {
+            hooks.put(pre + two, "gives its tool several arguments");
+        }
+        for (String two : List.of("\"Tool_Name\":\"Read\"}", "\"tool\":\"Bash\"}", "\"tool\":{\"name\":\"Bash\"}}")) {
+            hooks.put(pre + two, "names several tools");
+        }
+        for (String two : List.of("hookEventName", "event_name", "Hook_Event_Name", "event", "type", "name")) {
+            hooks.put("{\"hook_event_name\":\"Stop\",\"" + two + "\":\"PreToolUse\"" + read, "names several events");
+        }
+        hooks.put(pre + "\"hookEventName\":\"Stop\"}", "names several events");
+        hooks.put("{\"hook_event_name\":\"Stop\",\"hookEventName\":7}", "names several events");
+        hooks.put("{\"hookEventName\":\"PreToolUse\"" + read, "does not name its event");
         hooks.put("{\"hook_event_name\":\"OfALaterVersion\",\"toolName\":null}", "does not name its tool");
         hooks.put("{\"hook_event_name\":\"Pr\u0435ToolUse\",\"tool_input\":{}}", "does not name its tool");
         for (Map.Entry<String, String> hook : hooks.entrySet()) {
@@ -226,6 +243,33 @@ final class HookPoliciesTest {
         }
         assertEquals(List.of(), asked);
         Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
+    }
+
+    /** Which of them an agent reads is not known here, so policies see what there is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"claude-code", "codex", "pi"})
+    void theSpellingOfAnotherAgentIsJudgedWithItsArguments(String agent) throws Exception {
+        String call = "{\"hook_event_name\":\"PreToolUse\",\"toolName\":\"%s\",\"%s\":{\"file_path\":\"/a\"}}";
+        for (String key : List.of("toolInput", "input", "args", "tool_input", "tool_arguments")) {
+            assertEquals(
+                    200,
+                    send("POST", "/hooks/" + agent, call.formatted("Read", key))
+                            .get()
+                            .statusCode());
+            assertEquals("Read", asked.getLast().tool());
+            assertEquals(Map.of("file_path", "/a"), asked.getLast().arguments().values(), key);
+            answers(403, REJECTED, agent, call.formatted("Bash", key));
+        }
+        String same = ",\"tool_input\":{\"a\":1},\"toolInput\":{\"a\":1},\"hookEventName\":\"pre_tool_use\"}";
+        String twice = "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\",\"toolName\":\"Read\"" + same;
+        assertEquals(200, send("POST", "/hooks/" + agent, twice).get().statusCode());
+    }
+
+    @Test
+    void aCommandOfPisUserThatNamesAToolBesideIsDenied() throws Exception {
+        String bash = "{\"type\":\"user_bash\",\"command\":\"ls\",";
+        answers(403, unreadable("names several tools"), "pi", bash + "\"toolName\":\"bash\"}");
+        answers(403, unreadable("gives its tool several arguments"), "pi", bash + "\"input\":{\"command\":\"rm\"}}");
     }
 
     @ParameterizedTest

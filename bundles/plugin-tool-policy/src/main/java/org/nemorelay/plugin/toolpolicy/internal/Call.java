@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.ToolCall;
 
@@ -40,6 +42,11 @@ record Call(
     private static final Set<String> PATHS =
             Set.of("file", "files", "filename", "directory", "dir", "folder", "source", "destination");
     private static final Set<String> INTERPRETERS = Set.of("sh", "bash", "zsh", "dash", "ksh", "ash", "fish");
+
+    /** As readers of URLs take it, who drop what cannot be seen and do not look at the case. */
+    private static final Pattern FILE_URL = Pattern.compile("^(?:url:)*file:", Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern UNSEEN_IN_URL = Pattern.compile("^[\\x00-\\x20]+|[\\t\\r\\n]");
 
     private static final List<String> PATCH_MARKS =
             List.of("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ");
@@ -78,10 +85,11 @@ record Call(
         List<String> paths = new ArrayList<>();
         boolean led = true;
         for (String path : reading.paths) {
-            Optional<String> absolute = absolute(path, cwd);
-            paths.add(absolute.orElse(path));
-            led &= absolute.filter(found -> !found.equals("..") && !found.startsWith("../"))
-                    .isPresent();
+            for (Optional<String> absolute : readings(path, cwd)) {
+                paths.add(absolute.orElse(path));
+                led &= absolute.filter(found -> !found.equals("..") && !found.startsWith("../"))
+                        .isPresent();
+            }
         }
         return new Call(
                 agent,
@@ -131,7 +139,7 @@ record Call(
                     || key.endsWith("path")
                     || key.endsWith("paths")
                     || key.endsWith("file") && !key.endsWith("profile")
-                    || text.startsWith("file://")) {
+                    || fileUrl(text).isPresent()) {
                 paths.add(text);
             }
             if (text.contains("*** ")) {
@@ -161,12 +169,35 @@ record Call(
         }
     }
 
+    /** The file's URL in its plain spelling; empty for what is none. */
+    private static Optional<String> fileUrl(String text) {
+        String seen = UNSEEN_IN_URL.matcher(text).replaceAll("");
+        Matcher scheme = FILE_URL.matcher(seen);
+        return scheme.find()
+                ? Optional.of("file:" + seen.substring(scheme.end()).replace('\\', '/'))
+                : Optional.empty();
+    }
+
+    /** Where a tool may go: one that knows no URLs takes theirs for a folder's name, which {@code ..} steps out of. */
+    private static List<Optional<String>> readings(String path, Optional<String> cwd) {
+        Optional<String> url = fileUrl(path);
+        if (url.isEmpty()) {
+            return List.of(absolute(path, cwd));
+        }
+        return path.contains("..") ? List.of(ofUrl(url.get()), absolute(path, cwd)) : List.of(ofUrl(url.get()));
+    }
+
+    private static Optional<String> ofUrl(String url) {
+        try {
+            return Optional.of(Path.of(URI.create(url)).normalize().toString());
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
     /** Without {@code ..}, by which a path could step around a pattern; empty for what is no path. */
     private static Optional<String> absolute(String path, Optional<String> cwd) {
         try {
-            if (path.startsWith("file://")) {
-                return Optional.of(Path.of(URI.create(path)).normalize().toString());
-            }
             String home = path.equals("~") || path.startsWith("~/") ? System.getProperty("user.home") : "";
             Path given = home.isEmpty() ? Path.of(path) : Path.of(home + path.substring(1));
             return Optional.of((cwd.isPresent() ? Path.of(cwd.get()).resolve(given) : given)

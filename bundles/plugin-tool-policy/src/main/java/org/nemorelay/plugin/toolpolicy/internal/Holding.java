@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonText;
+import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.StreamEvent;
 import org.nemorelay.plugin.api.StreamHandler;
 import org.nemorelay.plugin.api.StreamOutput;
@@ -21,15 +22,33 @@ abstract class Holding implements StreamHandler {
 
     private long heldBytes;
 
+    private final Strays strays;
+
+    Holding(Rules rules, ModelRequest request) {
+        strays = new Strays(rules, request);
+    }
+
     @Override
     public final CompletionStage<Void> onEvent(StreamEvent event, StreamOutput out) {
-        Optional<JsonText> json = event.json();
+        StreamEvent told = Fields.of(event);
+        Optional<JsonText> json = told.json();
         if (json.isPresent()) {
-            event(event, json.get(), out);
-        } else if (harmless(event)) {
-            plain(event, out);
+            event(told, json.get(), out);
+        } else if (harmless(told)) {
+            plain(told, out);
         }
         return DONE;
+    }
+
+    /** Passes on what holds no call in its place, and must not hold one elsewhere. */
+    final void pass(StreamEvent event, JsonText json, StreamOutput out) {
+        strays.refuse(json);
+        out.emit(json == event.json().orElseThrow() ? event : event.withData(json));
+    }
+
+    /** Of a part of an event that is held: see {@link #pass}. */
+    final void check(JsonText json) {
+        strays.refuse(json);
     }
 
     /** A comment, the mark at the end; what else is no JSON object may be one for a reader that is less strict. */

@@ -46,7 +46,7 @@ record Lists(JsonText changed, boolean taken, boolean called) {
 
     /** What is said in the place of a result whose call is gone. */
     static Optional<String> result(Map<String, Object> block, Set<Object> gone) {
-        return ModelCalls.text(block.get("type")).endsWith("tool_result") && gone.contains(block.get("tool_use_id"))
+        return ModelCalls.type(block).endsWith("tool_result") && gone.contains(block.get("tool_use_id"))
                 ? Optional.of("[Its result was blocked too.]")
                 : Optional.empty();
     }

@@ -3,6 +3,7 @@ package org.nemorelay.plugin.toolpolicy.internal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -24,23 +25,33 @@ final class ModelCalls {
 
     /** @param streamed the arguments that came in pieces */
     static Optional<Call> block(ModelRequest request, Map<String, Object> block, String streamed) {
-        if (!text(block.get("type")).endsWith("tool_use")) {
+        if (!isCall(block)) {
             return Optional.empty();
         }
         List<Object> inputs = new ArrayList<>();
-        if (block.get("input") instanceof Map<?, ?> map && !map.isEmpty()) {
-            inputs.add(map);
+        for (String key : List.of("input", "arguments")) {
+            Object value = block.get(key);
+            if (value != null && !value.equals(Map.of()) && !value.equals("")) {
+                inputs.add(value);
+            }
         }
         if (!streamed.isEmpty()) {
             inputs.add(streamed);
         }
-        return Optional.of(call(request, names(block, text(block.get("server_name"))), inputs, true));
+        return Optional.of(call(request, names(block), inputs, true));
     }
 
-    /** An item of the Responses API; empty for one that is no call. */
+    /** By its type, or by its name and arguments, whatever its type is. */
     static boolean isCall(Map<String, Object> item) {
-        String type = text(item.get("type"));
-        return type.endsWith("_call") || type.equals("mcp_approval_request");
+        String type = type(item);
+        return type.endsWith("tool_use")
+                || type.endsWith("_call")
+                || type.equals("mcp_approval_request")
+                || item.get("name") instanceof String && (item.containsKey("arguments") || item.containsKey("input"));
+    }
+
+    static String type(Map<String, Object> item) {
+        return text(item.get("type")).strip().toLowerCase(Locale.ROOT);
     }
 
     /**
@@ -59,9 +70,9 @@ final class ModelCalls {
         boolean known = false;
         boolean sure = true;
         for (Map<String, Object> item : shapes) {
-            String type = text(item.get("type"));
+            String type = type(item);
             List<String> own = item.get("name") instanceof String
-                    ? names(item, text(item.get("server_label")))
+                    ? names(item)
                     : List.of(type.endsWith("_call") ? type.substring(0, type.length() - 5) : type);
             sure &= names.isEmpty() || names.containsAll(own);
             names.addAll(own);
@@ -122,7 +133,8 @@ final class ModelCalls {
     }
 
     /** The names by which rules may mean it: its own, and that of a tool of an MCP server as hooks have it. */
-    private static List<String> names(Map<String, Object> call, String server) {
+    private static List<String> names(Map<String, Object> call) {
+        String server = text(call.getOrDefault("server_name", call.get("server_label")));
         String name = text(call.get("name"));
         String space = text(call.get("namespace"));
         List<String> names = new ArrayList<>();
@@ -143,6 +155,11 @@ final class ModelCalls {
 
     static List<?> list(Object value) {
         return value instanceof List<?> list ? list : List.of();
+    }
+
+    /** Whether it is a list of objects alone. */
+    static boolean objects(Object value) {
+        return value instanceof List<?> list && list.stream().allMatch(Map.class::isInstance);
     }
 
     static String text(Object value) {

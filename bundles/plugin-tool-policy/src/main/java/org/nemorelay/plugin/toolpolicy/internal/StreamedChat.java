@@ -53,6 +53,7 @@ final class StreamedChat extends Holding {
     private record Decided(List<Pieces> kept, String said) {}
 
     StreamedChat(Rules rules, ModelRequest request) {
+        super(rules, request);
         this.rules = rules;
         this.request = request;
     }
@@ -74,9 +75,10 @@ final class StreamedChat extends Holding {
             }
         }
         if (held.isEmpty() && calling.isEmpty()) {
-            out.emit(event);
+            pass(event, json, out);
             return;
         }
+        check(unjudged(json));
         hold(event, held);
         for (Map<String, Object> choice : choices) {
             if (choice.get("finish_reason") instanceof String) {
@@ -157,6 +159,23 @@ final class StreamedChat extends Holding {
             }
         }
         return stripped;
+    }
+
+    /** Without pieces of calls in the shape in which they are judged. */
+    private static JsonText unjudged(JsonText json) {
+        JsonText rest = json;
+        for (int i = 0; i < choices(json).size(); i++) {
+            for (String message : MESSAGES) {
+                String at = "/choices/" + i + "/" + message + "/";
+                if (ModelCalls.objects(json.at(at + "tool_calls").orElse(""))) {
+                    rest = rest.without(at + "tool_calls");
+                }
+                if (json.at(at + "function_call").orElse("") instanceof Map<?, ?>) {
+                    rest = rest.without(at + "function_call");
+                }
+            }
+        }
+        return rest;
     }
 
     /** Whether anything is left in an event. */

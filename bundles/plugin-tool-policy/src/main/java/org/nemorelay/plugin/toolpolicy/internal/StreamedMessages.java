@@ -16,6 +16,9 @@ import org.nemorelay.plugin.api.StreamOutput;
 
 /** Anthropic Messages: each call is a block with an index of its own. */
 final class StreamedMessages extends Holding {
+    private static final Set<String> KINDS = Set.of(
+            "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta");
+
     private final Rules rules;
     private final ModelRequest request;
     private final Map<Object, Begun> open = new HashMap<>();
@@ -30,6 +33,7 @@ final class StreamedMessages extends Holding {
     private record Begun(Map<String, Object> block, List<StreamEvent> events, StringBuilder input) {}
 
     StreamedMessages(Rules rules, ModelRequest request) {
+        super(rules, request);
         this.rules = rules;
         this.request = request;
     }
@@ -37,40 +41,67 @@ final class StreamedMessages extends Holding {
     @Override
     void event(StreamEvent event, JsonText json, StreamOutput out) {
         Object index = json.at("/index").orElse("");
-        switch (event.type()) {
+        switch (kind(event, json)) {
             case "message_start" -> {
                 Lists begun = Lists.blocks(rules, request, json, "/message/content");
                 taken |= begun.taken();
                 called |= begun.called();
-                out.emit(begun.taken() ? event.withData(begun.changed()) : event);
+                pass(event, begun.changed(), out);
             }
             case "content_block_start" -> start(index, event, json, out);
             case "content_block_delta" -> {
                 Optional<String> piece = json.string("/delta/partial_json");
                 if (open.containsKey(index)) {
                     Begun begun = open.get(index);
+                    check(json);
                     hold(event, begun.events());
                     piece.ifPresent(begun.input()::append);
                 } else if (piece.isEmpty() && !dropped.contains(index)) {
-                    out.emit(event);
+                    pass(event, json, out);
                 }
             }
             case "content_block_stop" -> {
                 if (open.containsKey(index)) {
                     Begun begun = open.remove(index);
+                    check(json);
                     hold(event, begun.events());
                     decide(index, begun, out);
                 } else if (!dropped.remove(index)) {
-                    out.emit(event);
+                    pass(event, json, out);
                 }
             }
             case "message_delta" -> {
                 boolean none = (taken || !open.isEmpty()) && !called;
                 JsonText settled = none ? Lists.settled(ModelApi.ANTHROPIC_MESSAGES, json, "/delta/stop_reason") : json;
-                out.emit(settled == json ? event : event.withData(settled));
+                pass(event, settled, out);
             }
-            default -> out.emit(event);
+            default -> pass(event, json, out);
         }
+    }
+
+    /**
+     * What the event is for a reader who goes by its name, by the type in its data or by what it holds.
+     *
+     * @throws IllegalStateException where that is more than one thing
+     */
+    private static String kind(StreamEvent event, JsonText json) {
+        Set<String> kinds = new HashSet<>();
+        event.name().ifPresent(kinds::add);
+        json.string("/type").ifPresent(kinds::add);
+        kinds.retainAll(KINDS);
+        if (json.at("/content_block").isPresent()) {
+            kinds.add("content_block_start");
+        }
+        if (json.at("/delta/partial_json").isPresent()) {
+            kinds.add("content_block_delta");
+        }
+        if (json.at("/message/content").isPresent()) {
+            kinds.add("message_start");
+        }
+        if (kinds.size() > 1) {
+            throw new IllegalStateException("an event of the stream is " + kinds.size() + " things at once");
+        }
+        return kinds.isEmpty() ? "" : kinds.iterator().next();
     }
 
     private void start(Object index, StreamEvent event, JsonText json, StreamOutput out) {
@@ -80,6 +111,7 @@ final class StreamedMessages extends Holding {
         if (ModelCalls.block(request, block).isPresent()) {
             Begun begun = new Begun(block, new ArrayList<>(), new StringBuilder());
             open.put(index, begun);
+            check(json.without("/content_block"));
             hold(event, begun.events());
             return;
         }
@@ -88,7 +120,7 @@ final class StreamedMessages extends Holding {
             dropped.add(index);
             say(index, said.get(), out);
         } else {
-            out.emit(event);
+            pass(event, json, out);
         }
     }
 

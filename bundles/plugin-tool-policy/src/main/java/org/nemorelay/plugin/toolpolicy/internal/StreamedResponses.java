@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonText;
 import org.nemorelay.plugin.api.ModelApi;
@@ -27,6 +28,7 @@ final class StreamedResponses extends Holding {
     private record Begun(List<Map<String, Object>> shapes, List<StreamEvent> events, StringBuilder input) {}
 
     StreamedResponses(Rules rules, ModelRequest request) {
+        super(rules, request);
         this.rules = rules;
         this.request = request;
     }
@@ -36,20 +38,25 @@ final class StreamedResponses extends Holding {
         Map<String, Object> item = ModelCalls.object(json.at("/item").orElse(""));
         Object place = place(json);
         if (ModelCalls.isCall(item)) {
-            boolean added = event.type().equals("response.output_item.added");
+            boolean added = types(event, json).allMatch("response.output_item.added"::equals);
             Begun begun = open.remove(place);
             if (begun == null || added) {
                 begun = new Begun(new ArrayList<>(), new ArrayList<>(), new StringBuilder());
             }
             begun.shapes().add(item);
+            check(json.without("/item"));
             hold(event, begun.events());
             if (added) {
                 open.put(place, begun);
             } else {
                 decide(place, begun, out);
             }
+        } else if (json.at("/response/output").isPresent()) {
+            Lists items = Lists.items(rules, request, json, "/response/output", taken);
+            pass(event, items.changed(), out);
         } else if (open.containsKey(place)) {
             Begun begun = open.get(place);
+            check(json.without("/arguments").without("/input").without("/code"));
             hold(event, begun.events());
             json.string("/delta").ifPresent(begun.input()::append);
             Map<String, Object> whole = new LinkedHashMap<>(begun.shapes().getFirst());
@@ -57,12 +64,15 @@ final class StreamedResponses extends Holding {
                 json.string("/" + key).ifPresent(text -> whole.put(key, text));
             }
             begun.shapes().add(whole);
-        } else if (json.at("/response/output").isPresent()) {
-            Lists items = Lists.items(rules, request, json, "/response/output", taken);
-            out.emit(items.changed() == json ? event : event.withData(items.changed()));
-        } else if (!taken.containsKey(place) && !(event.type().contains("_call") && !known(place, json))) {
-            out.emit(event);
+        } else if (!taken.containsKey(place)
+                && (known(place, json) || types(event, json).noneMatch(type -> type.contains("_call")))) {
+            pass(event, json, out);
         }
+    }
+
+    /** What the event is for a reader who goes by its name, and for one who goes by the type in its data. */
+    private static Stream<String> types(StreamEvent event, JsonText json) {
+        return Stream.concat(event.name().stream(), json.string("/type").stream());
     }
 
     /** Where the event's item stands; what tells only the item's id is about the place where that began. */

@@ -1,6 +1,5 @@
 package org.nemorelay.plugin.toolpolicy.internal;
 
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.nemorelay.json.JsonText;
@@ -33,15 +32,34 @@ final class WholeAnswers implements ExecutionIntercept {
                 Lists.items(rules, request, body, "/output", Map.of()).changed();
             case OPENAI_CHAT -> {
                 JsonText sofar = body;
-                int choices = body.at("/choices").orElse("") instanceof List<?> list ? list.size() : 0;
-                for (int i = 0; i < choices; i++) {
+                for (int i = 0; i < choices(body); i++) {
                     Lists message = Lists.message(rules, request, sofar, "/choices/" + i + "/message");
                     sofar = settled(message, "/choices/" + i + "/finish_reason", request);
                 }
                 yield sofar;
             }
         };
+        new Strays(rules, request).refuse(response.api() == ModelApi.OPENAI_CHAT ? unjudged(changed) : changed);
         return changed == body ? response : response.withBody(changed);
+    }
+
+    private static int choices(JsonText body) {
+        return ModelCalls.list(body.at("/choices").orElse("")).size();
+    }
+
+    /** Without the calls that were judged where they belong. */
+    private static JsonText unjudged(JsonText body) {
+        JsonText rest = body;
+        for (int i = 0; i < choices(body); i++) {
+            String message = "/choices/" + i + "/message";
+            if (ModelCalls.objects(rest.at(message + "/tool_calls").orElse(""))) {
+                rest = rest.without(message + "/tool_calls");
+            }
+            if (rest.at(message + "/function_call").orElse("") instanceof Map<?, ?>) {
+                rest = rest.without(message + "/function_call");
+            }
+        }
+        return rest;
     }
 
     private static JsonText settled(Lists lists, String reason, ModelRequest request) {

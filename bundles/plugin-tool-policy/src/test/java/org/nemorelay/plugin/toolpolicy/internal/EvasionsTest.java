@@ -193,12 +193,37 @@ class EvasionsTest {
                 Map.of("uri", "file:///etc/passwd"),
                 Map.of("uri", "file:///etc/%70asswd"),
                 Map.of("uri", "file:///tmp/../etc/passwd"),
+                Map.of("uri", "FILE:///etc/passwd"),
+                Map.of("uri", "file:/etc/passwd"),
+                Map.of("file_path", "FILE:///etc/passwd"),
+                Map.of("file_path", "File:/etc/passwd"),
+                Map.of("x", " file:///etc/passwd"),
+                Map.of("x", "fi\tle:///etc/passwd"),
+                Map.of("x", "file:\\\\\\etc\\passwd"),
+                Map.of("x", "url:file:/etc/passwd"),
+                Map.of("x", "file://localhost/etc/passwd"),
+                Map.of("x", "file:etc/passwd"),
+                Map.of("x", "file:/tmp/%2e%2e/etc/passwd"),
+                Map.of("x", "file:/etc/passwd#a"),
+                Map.of("file_path", "file:/../../../../etc/passwd"),
+                Map.of("file_path", "file:/../../../etc/passwd"),
                 Map.of("absolute_path", "/etc/passwd"),
                 Map.of("options", Map.of("outputFile", "/etc/passwd")),
                 Map.of("files", List.of(Map.of("path", "/etc/a"))),
                 Map.of("command", List.of("apply_patch", "*** Begin Patch\n*** Delete File: /etc/a")))) {
             denied(ToolCalls.of(Agent.CODEX, "T", input), config);
         }
+        // A tool that knows no URLs leaves the folder "file:" by "..".
+        Object[] secret = {"rules.0.action", "deny", "rules.0.paths", list("/srv/project/secret/**")};
+        denied(ToolCalls.of(Agent.CODEX, "T", Map.of("file_path", "file:/../secret/key")), secret);
+        assertEquals(
+                Decision.allow(),
+                decide(ToolCalls.of(Agent.CODEX, "T", Map.of("file_path", "FILE:///srv/project/key")), secret));
+        Object[] project = {"default", "deny", "rules.0.action", "allow", "rules.0.paths", list("/srv/project/**")};
+        assertEquals(
+                Decision.allow(),
+                decide(ToolCalls.of(Agent.CODEX, "T", Map.of("uri", "FILE:/srv/project/a")), project));
+        denied(ToolCalls.of(Agent.CODEX, "T", Map.of("uri", "FILE:/srv/other")), project);
         // No working folder is known here, so nobody can tell where this leads.
         denied(ToolCalls.of(Agent.PI, "read", Map.of("path", "../../../etc/passwd")), config);
         assertEquals(Decision.allow(), decide(ToolCalls.of(Agent.PI, "read", Map.of("path", "a/../etc/x")), config));

@@ -1,6 +1,7 @@
 package org.nemorelay.worker.internal.hook;
 
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -38,11 +39,27 @@ public record HookPayload(HookAgent agent, Object json) {
             List.of("tool_name", "toolName", "tool.name", "tool_input.name", "name");
 
     /** Where agents put the name; the other places above are guesses, good enough for a record. */
-    private static final List<String> SURE_TOOL_NAMES = List.of("tool_name", "toolName", "tool.name");
+    private static final Set<String> SURE_TOOL_NAMES = Set.of("tool_name", "toolName");
+
+    /** Keys of an event's name, of arguments, whoever spells them: without case and punctuation. */
+    private static final Set<String> EVENT_WORDS = Set.of("hookeventname", "eventname");
+
+    private static final Set<String> ARGUMENT_WORDS =
+            Set.of("arguments", "args", "input", "toolinput", "toolarguments", "toolargs");
 
     /** What a tool call brings along, without case and punctuation. */
     private static final Set<String> TOOL_WORDS = Set.of(
-            "tool", "toolname", "toolinput", "tooluseid", "toolcallid", "callid", "arguments", "args", "command");
+            "tool",
+            "toolname",
+            "toolinput",
+            "toolarguments",
+            "toolargs",
+            "tooluseid",
+            "toolcallid",
+            "callid",
+            "arguments",
+            "args",
+            "command");
 
     private static final List<String> CLAUDE_ARGUMENTS = List.of("tool_input", "input", "arguments", "args");
     private static final List<String> ARGUMENTS = List.of("arguments", "args", "input", "tool_input");
@@ -86,31 +103,65 @@ public record HookPayload(HookAgent agent, Object json) {
                 .toList();
     }
 
+    /** Whether a key that can mean nothing else names another event than the one that the hook is taken for. */
+    boolean namesAnotherEvent() {
+        return members(json, EVENT_WORDS).entrySet().stream()
+                .anyMatch(other ->
+                        !(other.getValue() instanceof String text && word(text).equals(eventWord())));
+    }
+
     /** Whether anything in it belongs to a tool call. */
     boolean mentionsTool() {
         return json instanceof Map<?, ?> map
                 && map.keySet().stream().anyMatch(key -> TOOL_WORDS.contains(word(String.valueOf(key))));
     }
 
-    /** The names that the hook gives its tool in places where agents put it; a value that is no text is none. */
-    List<Optional<String>> toolNames() {
-        return userBash()
-                ? List.of(text("command").map(command -> toolName()))
-                : SURE_TOOL_NAMES.stream()
-                        .filter(this::has)
-                        .map(this::text)
-                        .distinct()
-                        .toList();
+    /**
+     * The names that the hook gives its tool, in the spelling of any agent; one that no agent writes so, or that is no text, is
+     * empty.
+     */
+    Set<Optional<String>> toolNames() {
+        Set<Optional<String>> names = new LinkedHashSet<>();
+        if (userBash()) {
+            names.add(text("command").map(command -> toolName()));
+        }
+        if (json instanceof Map<?, ?> map) {
+            for (Object key : map.keySet()) {
+                if (word(String.valueOf(key)).equals("toolname")) {
+                    names.add(SURE_TOOL_NAMES.contains(key) ? text(String.valueOf(key)) : Optional.empty());
+                }
+            }
+        }
+        value("tool").filter(tool -> !(tool instanceof Map<?, ?>)).ifPresent(tool -> names.add(Optional.empty()));
+        if (has("tool.name")) {
+            names.add(text("tool.name"));
+        }
+        return names;
     }
 
-    /** How many different arguments the hook gives its tool. */
-    long argumentSets() {
-        return userBash()
-                ? 1
-                : ARGUMENTS.stream()
-                        .flatMap(key -> value(key).stream())
-                        .distinct()
-                        .count();
+    /** The different arguments that the hook gives its tool, in the spelling of any agent. */
+    Set<Object> argumentSets() {
+        Set<Object> sets = new LinkedHashSet<>();
+        if (userBash()) {
+            sets.add(toolArguments());
+        }
+        sets.addAll(members(json, ARGUMENT_WORDS).values());
+        value("tool")
+                .ifPresent(tool -> sets.addAll(members(tool, ARGUMENT_WORDS).values()));
+        return sets;
+    }
+
+    /** The members whose keys are these words but for case and punctuation, and that are there. */
+    private static Map<String, Object> members(Object table, Set<String> words) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        if (table instanceof Map<?, ?> map) {
+            map.forEach((key, value) -> {
+                if (value != null && words.contains(word(String.valueOf(key)))) {
+                    members.put(String.valueOf(key), value);
+                }
+            });
+        }
+        return members;
     }
 
     private static String word(String name) {

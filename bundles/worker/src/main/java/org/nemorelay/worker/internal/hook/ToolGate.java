@@ -54,14 +54,20 @@ public final class ToolGate {
         if (!hook.namesItsEvent()) {
             return new Question.Unreadable("does not name its event");
         }
+        if (hook.namesAnotherEvent()
+                || hook.eventWords().stream()
+                        .anyMatch(word -> GATES.contains(word) && !word.equals(hook.eventWord()))) {
+            return new Question.Unreadable("names several events");
+        }
         if (hook.eventWords().stream().noneMatch(GATES::contains) && (known(hook) || !hook.mentionsTool())) {
             return new Question.None();
         }
-        List<Optional<String>> names = hook.toolNames();
+        List<Optional<String>> names = List.copyOf(hook.toolNames());
         if (names.size() != 1 || names.getFirst().isEmpty()) {
             return new Question.Unreadable(names.size() > 1 ? "names several tools" : "does not name its tool");
         }
-        if (hook.argumentSets() > 1) {
+        List<Object> arguments = List.copyOf(hook.argumentSets());
+        if (arguments.size() > 1) {
             return new Question.Unreadable("gives its tool several arguments");
         }
         return new Question.Call(new ToolCall(
@@ -69,7 +75,7 @@ public final class ToolGate {
                 hook.eventName(),
                 names.getFirst().get(),
                 hook.toolCallId(),
-                hook.toolArguments(),
+                arguments.isEmpty() ? Map.of() : arguments.getFirst(),
                 JsonObject.of(hook.json(), "")));
     }
 

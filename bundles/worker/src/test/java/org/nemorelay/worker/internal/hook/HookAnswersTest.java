@@ -53,6 +53,9 @@ class HookAnswersTest {
     }
 
     private static HookPayload hook(HookAgent agent, String event) {
+        if (event.equals("user_bash")) {
+            return new HookPayload(agent, Json.object("type", event, "command", "ls"));
+        }
         return new HookPayload(
                 agent,
                 agent == HookAgent.PI
