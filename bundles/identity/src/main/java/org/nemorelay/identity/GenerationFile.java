@@ -156,7 +156,7 @@ public final class GenerationFile {
             throw new RelayException(
                     FailureKind.STATE,
                     from + " is not a valid " + key + " file (" + e.getMessage()
-                            + "); restore it, or remove it to forget which workers may come back",
+                            + "); restore it, or remove it and so forget what it says of workers",
                     e);
         }
     }

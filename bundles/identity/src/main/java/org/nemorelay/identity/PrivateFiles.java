@@ -322,17 +322,19 @@ public final class PrivateFiles {
 
     private void usable(Path file, FileStatus status) {
         if (status.link()) {
-            throw failed(file, "is a link; links are refused here");
+            throw failed(file, "is a link; put the file itself there");
         }
         if (!status.regular()) {
-            throw failed(file, "is not a regular file");
+            throw failed(file, "is not a regular file; move it away");
         }
         owned(file, status);
     }
 
     private void owned(Path path, FileStatus status) {
         if (status.uid() != user.uid()) {
-            throw failed(path, "belongs to user id " + status.uid() + ", not to " + user.uid());
+            throw failed(
+                    path,
+                    "belongs to user id " + status.uid() + ", not to " + user.uid() + "; give it to that account");
         }
     }
 

@@ -50,6 +50,7 @@ public final class RoleFrameworkFactory implements FrameworkFactory {
                 options,
                 log,
                 new LoggedControl(log),
+                failure -> false,
                 System.getProperty("java.class.path"),
                 Path.of(required(configuration, Constants.FRAMEWORK_STORAGE)),
                 rest);

@@ -80,7 +80,13 @@ public final class RoleLauncher {
         ProcessEnd end = new ProcessEnd();
         try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
             RoleFramework role = new RoleFramework(
-                    options, log, end, System.getProperty("java.class.path"), storage.folder(), Map.of());
+                    options,
+                    log,
+                    end,
+                    end::startFails,
+                    System.getProperty("java.class.path"),
+                    storage.folder(),
+                    Map.of());
             start(role, end);
             try {
                 return question.apply(role.await(service, end, QUESTION_LIMIT));
@@ -93,7 +99,8 @@ public final class RoleLauncher {
     private static int runUntil(
             ProcessEnd end, LaunchOptions options, EventLog log, String classPath, Duration lookInterval) {
         try (FrameworkStorage storage = FrameworkStorage.open(Path.of(System.getProperty("java.io.tmpdir")))) {
-            RoleFramework role = new RoleFramework(options, log, end, classPath, storage.folder(), Map.of());
+            RoleFramework role =
+                    new RoleFramework(options, log, end, end::startFails, classPath, storage.folder(), Map.of());
             start(role, end);
             while (!end.awaitReady(lookInterval)) {
                 List<String> waiting = role.waiting();

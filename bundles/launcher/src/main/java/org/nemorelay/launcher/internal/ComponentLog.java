@@ -4,6 +4,8 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Locale;
+import java.util.function.Predicate;
+import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 import org.osgi.framework.Bundle;
@@ -12,16 +14,20 @@ import org.osgi.service.log.LoggerFactory;
 
 /**
  * Where Declarative Services logs (Compendium R8, 101): one line for each of its messages, where it would otherwise write
- * stack traces to standard error. What it says of a bundle that is not the relay's own is detail: who installed that
+ * stack traces to standard error. What keeps one of the relay's own components from starting is the role's failure, not a
+ * line of the log. What it says of a bundle that is not the relay's own is detail: who installed that
  * bundle reports its failure.
  */
 final class ComponentLog implements LoggerFactory {
     private static final String TARGET = "org.apache.felix.scr";
 
     private final EventLog log;
+    private final Predicate<RelayException> startFails;
 
-    ComponentLog(EventLog log) {
+    /** @param startFails takes why a component of the relay cannot start; false where that is no end of the start */
+    ComponentLog(EventLog log, Predicate<RelayException> startFails) {
         this.log = log;
+        this.startFails = startFails;
     }
 
     @Override
@@ -98,6 +104,12 @@ final class ComponentLog implements LoggerFactory {
             Object last = arguments[arguments.length - 1];
             if (last instanceof Object[] more && more.length > 0) {
                 last = more[more.length - 1];
+            }
+            if (severest == Level.ERROR
+                    && last instanceof Throwable thrown
+                    && root(thrown) instanceof RelayException failure
+                    && startFails.test(failure)) {
+                return;
             }
             log.log(level, TARGET, "", last instanceof Throwable thrown ? message + ": " + root(thrown) : message);
         }

@@ -27,6 +27,15 @@ public final class ProcessEnd implements ProcessControl {
         end.complete(new End(1, Optional.of(failure)));
     }
 
+    /** What keeps a role from coming up; false, and nothing happens, when it is up already. */
+    public boolean startFails(RelayException failure) {
+        if (up.isDone()) {
+            return false;
+        }
+        fail(failure);
+        return true;
+    }
+
     @Override
     public void exit(int status) {
         end.complete(new End(status, Optional.empty()));

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.apache.felix.framework.Felix;
 import org.apache.felix.framework.util.FelixConstants;
 import org.nemorelay.config.LaunchOptions;
@@ -61,6 +62,7 @@ public final class RoleFramework {
     private final LaunchOptions options;
     private final EventLog log;
     private final ProcessControl control;
+    private final Predicate<RelayException> startFails;
     private final ClassPathBundles classPath;
     private final Feature feature;
     private final Felix framework;
@@ -69,18 +71,21 @@ public final class RoleFramework {
     /**
      * Reads the role's feature file and makes a framework that is not yet initialized.
      *
+     * @param startFails takes why one of the role's own components cannot start; false once the role is up
      * @param extra further framework properties; those of the arrangement win, packages add up
      */
     public RoleFramework(
             LaunchOptions options,
             EventLog log,
             ProcessControl control,
+            Predicate<RelayException> startFails,
             String classPath,
             Path storage,
             Map<String, String> extra) {
         this.options = options;
         this.log = log;
         this.control = control;
+        this.startFails = startFails;
         this.classPath = new ClassPathBundles(classPath);
         this.feature = feature(options);
 
@@ -121,7 +126,7 @@ public final class RoleFramework {
         BundleContext context = framework.getBundleContext();
         context.registerService(LaunchOptions.class, options, null);
         context.registerService(EventLog.class, log, null);
-        context.registerService(LoggerFactory.class, new ComponentLog(log), null);
+        context.registerService(LoggerFactory.class, new ComponentLog(log, startFails), null);
         context.registerService(ProcessControl.class, control, null);
         for (MavenId id : feature.bundles()) {
             bundles.add(context.installBundle(classPath.location(id)));

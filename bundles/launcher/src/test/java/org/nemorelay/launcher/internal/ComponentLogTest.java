@@ -7,13 +7,20 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.Bundle;
 import org.osgi.service.log.Logger;
 
 class ComponentLogTest {
+    private final List<String> failed = new ArrayList<>();
+    private boolean starting = true;
     private final List<String> lines = new ArrayList<>();
-    private final ComponentLog log = new ComponentLog(new LevelLog());
+    private final ComponentLog log = new ComponentLog(new LevelLog(), failure -> {
+        failed.add(failure.getMessage());
+        return starting;
+    });
 
     @Test
     void aFailureIsOneLineWithItsRoot() {
@@ -41,6 +48,20 @@ class ComponentLogTest {
         assertEquals(false, ours.isDebugEnabled());
         assertEquals(true, ours.isErrorEnabled());
         assertEquals("any", ours.getName());
+    }
+
+    @Test
+    void whyOneOfOurComponentsCannotStartIsTheRolesFailure() {
+        Exception thrown =
+                new InvocationTargetException(new RelayException(FailureKind.CONFIGURATION, "X is wrong; unset it"));
+        Logger ours = log.getLogger(bundle("classpath:a-1.jar"), "any", Logger.class);
+        ours.error("Error during instantiation", thrown);
+        log.getLogger(bundle("reference:file:/p.jar"), "any", Logger.class).error("of a plugin", thrown);
+        assertEquals(List.of("X is wrong; unset it"), failed);
+        starting = false;
+        ours.error("later", thrown);
+        assertEquals(2, failed.size());
+        assertEquals(2, lines.size());
     }
 
     private static Bundle bundle(String location) {

@@ -64,6 +64,10 @@ final class JarCheck {
             if (manifest.getMainAttributes().getValue("Bundle-SymbolicName") == null) {
                 return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
             }
+            if (manifest.getMainAttributes().getValue("Fragment-Host") != null) {
+                return Optional.of("is a fragment, which becomes part of another bundle or of the framework itself:"
+                        + " build it as a bundle of its own, without Fragment-Host");
+            }
             for (ZipEntry entry : Collections.list(content.entries())) {
                 // Read to its end, whatever it is: the checksum tells whether all of it is there.
                 byte[] bytes = content.getInputStream(entry).readAllBytes();

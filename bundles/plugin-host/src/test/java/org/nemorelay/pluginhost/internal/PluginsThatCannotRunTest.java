@@ -113,6 +113,24 @@ class PluginsThatCannotRunTest {
                 + " is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
     }
 
+    /** One of the framework would stop the worker when its file goes. */
+    @Test
+    void aFragmentIsRefused() throws Exception {
+        Path framework = host.jar(
+                "plugins/framework.jar",
+                "framework",
+                Appending.class,
+                Map.of("Fragment-Host", "system.bundle; extension:=framework"));
+        Path other =
+                host.jar("plugins/other.jar", "other", Appending.class, Map.of("Fragment-Host", "plugins.good.jar"));
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        host.plan("good", BY_KIND, Map.of()).start();
+        for (Path fragment : List.of(framework, other)) {
+            host.awaitLog("ERROR plugin_quarantined: plugin file " + fragment
+                    + " is a fragment, which becomes part of another bundle or of the framework itself:");
+        }
+    }
+
     /** Requests would be given to classes of that name that are not the relay's. */
     @Test
     void aPluginThatBringsTheApiIsRefused() throws Exception {

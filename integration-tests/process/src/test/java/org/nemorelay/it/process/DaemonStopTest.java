@@ -13,6 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.nemorelay.it.Await;
@@ -25,6 +27,7 @@ import org.nemorelay.it.Relay;
  * NEMO_RELAY_TEST_TIME_SCALE}.
  */
 @Timeout(240)
+@Execution(ExecutionMode.CONCURRENT)
 class DaemonStopTest {
     private static final long STREAMS_MS = 120_000;
     private static final int SCALE = 20;

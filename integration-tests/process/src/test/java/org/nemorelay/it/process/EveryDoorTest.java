@@ -122,6 +122,10 @@ class EveryDoorTest {
                 shut("--config " + binary + " frontend", binary + " is not UTF-8 text"),
                 shut("--config /nope.toml node", "--config: there is no file /nope.toml"),
                 shut("--log-config-path " + closed + " config show", closed + " cannot be read: permission denied"),
+                shut(
+                        command("--config /dev/null daemon --port 18099").env("NEMO_RELAY_TEST_TIME_SCALE", ""),
+                        "daemon with an empty time scale",
+                        "NEMO_RELAY_TEST_TIME_SCALE must be a number from 1 to 1000; unset it outside of tests"),
                 shut("--config /dev/null daemon --tls-cert " + closed + " --tls-key " + closed, closed.toString()));
         // One of several findings, so it stands among them.
         Path none = folder.resolve("none.jar");

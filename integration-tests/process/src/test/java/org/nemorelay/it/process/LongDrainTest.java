@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.MockProvider;
@@ -25,6 +27,7 @@ import org.nemorelay.it.Relay;
  * connection is cut. In {@code ./test} the two minutes are cut short by {@code NEMO_RELAY_TEST_TIME_SCALE}.
  */
 @Timeout(240)
+@Execution(ExecutionMode.CONCURRENT)
 class LongDrainTest {
     private static final long DRAIN_MS = 120_000;
     private static final long RECOVERY_MS = 30_000;

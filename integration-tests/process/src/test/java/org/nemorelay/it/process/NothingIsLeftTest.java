@@ -18,6 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.it.Await;
@@ -36,6 +38,7 @@ import org.nemorelay.plugin.api.ToolCall;
 
 /** Whoever dies, and however a start fails: no worker lives on without a daemon and a session that know it (report B43). */
 @Timeout(240)
+@Execution(ExecutionMode.CONCURRENT)
 class NothingIsLeftTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.McpSession;
@@ -27,6 +29,7 @@ import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
 
 /** Somebody else listens on the daemon's port: every byte that the hook tells it is looked at. */
+@Execution(ExecutionMode.CONCURRENT)
 class StrangerTest {
     private static final Duration LIMIT = Duration.ofSeconds(40);
     private static final String OPEN = "{\"hook_event_name\":\"PostToolUse\",\"cwd\":\"a-secret-place\"}";

@@ -13,6 +13,8 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.PluginJar;
@@ -25,6 +27,7 @@ import org.osgi.framework.BundleContext;
 
 /** A worker is replaced when it has exited, its plugins' last work included: never are there two of one user. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class SuccessorTest {
     @TempDir
     Path folder;
