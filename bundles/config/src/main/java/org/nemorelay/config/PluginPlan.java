@@ -55,6 +55,15 @@ public interface PluginPlan {
     Map<String, Object> configuration(String kind);
 
     /**
+     * Where the component's {@code sha256} stands; the component itself where it has none.
+     *
+     * @return empty for a kind that is not planned
+     */
+    default Optional<Position> pin(String kind) {
+        return position(kind, "");
+    }
+
+    /**
      * Where a value stands.
      *
      * @param key dotted key inside the component's {@code config}, such as {@code atof.sinks.0.type}; "" is the

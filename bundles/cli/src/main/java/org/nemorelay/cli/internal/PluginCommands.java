@@ -101,14 +101,14 @@ public final class PluginCommands {
         for (PluginCheck.Finding finding : findings) {
             PluginStatus status = finding.status();
             if (bad(finding)) {
-                out.println(status.reason());
+                print(status.reason());
             } else if (!status.kind().isEmpty()) {
-                out.println("ok: plugin \"" + status.kind() + "\" " + status.version() + " (" + status.file() + ")"
+                print("ok: plugin \"" + status.kind() + "\" " + status.version() + " (" + status.file() + ")"
                         + (finding.declared() || finding.planned().isEmpty()
                                 ? ""
                                 : "; it declares no keys, so only a worker tells whether its configuration is right"));
             } else if (!status.reason().isEmpty()) {
-                out.println(
+                print(
                         status.reason().startsWith(status.file())
                                 ? status.reason()
                                 : status.file() + ": " + status.reason());
@@ -116,9 +116,15 @@ public final class PluginCommands {
         }
         if (valid) {
             out.println(
-                    "valid; what a plugin makes of this machine, such as a file it opens, a worker tells when it starts");
+                    "valid; what no bundle can declare of its configuration (docs/plugins.md lists it) and what a plugin"
+                            + " makes of this machine, such as a file it opens, a worker tells when it starts");
         }
         return valid ? 0 : FAILED;
+    }
+
+    /** As one line, whatever a file is called. */
+    private void print(String line) {
+        out.println(Table.plain(line));
     }
 
     private static boolean bad(PluginCheck.Finding finding) {

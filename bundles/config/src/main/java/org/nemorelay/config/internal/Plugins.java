@@ -30,6 +30,7 @@ final class Plugins implements PluginPlan {
     private final List<Component> components;
     private final Map<String, Map<String, Object>> configurations;
     private final Map<String, Map<String, Position>> positions;
+    private final Map<String, Position> pins;
     private final List<String> problems;
     private final List<String> notes;
 
@@ -37,6 +38,7 @@ final class Plugins implements PluginPlan {
         this.components = List.copyOf(reading.components);
         this.configurations = reading.configurations;
         this.positions = reading.positions;
+        this.pins = reading.pins;
         this.problems = List.copyOf(reading.problems);
         this.notes = List.copyOf(reading.notes);
     }
@@ -52,6 +54,7 @@ final class Plugins implements PluginPlan {
         reading.components.addAll(components);
         reading.configurations.putAll(configurations);
         reading.positions.putAll(positions);
+        reading.pins.putAll(pins);
         reading.problems.addAll(otherProblems);
         reading.problems.addAll(problems);
         reading.notes.addAll(otherNotes);
@@ -101,6 +104,7 @@ final class Plugins implements PluginPlan {
         final List<Component> components = new ArrayList<>();
         final Map<String, Map<String, Object>> configurations = new HashMap<>();
         final Map<String, Map<String, Position>> positions = new HashMap<>();
+        final Map<String, Position> pins = new HashMap<>();
         final List<String> problems = new ArrayList<>();
         final List<String> notes = new ArrayList<>();
         private final Map<String, Position> seen = new HashMap<>();
@@ -145,7 +149,7 @@ final class Plugins implements PluginPlan {
                         "a second component of kind \"" + kind + "\", the first is at line " + earlier.line()
                                 + ": a kind may stand once");
             }
-            component.entries().forEach((key, value) -> check(() -> unknown(kind, key, value.position())));
+            component.entries().forEach((key, value) -> check(() -> unknown(component, kind, key, value)));
             boolean enabled = flag(component, "enabled").orElse(true);
             Optional<Boolean> required = flag(component, "required");
             Flattened config = new Flattened(component.position());
@@ -159,15 +163,23 @@ final class Plugins implements PluginPlan {
                 components.add(new Component(kind, required, sha256(component), component.position()));
                 configurations.put(kind, Collections.unmodifiableMap(config.values));
                 positions.put(kind, config.positions);
+                Optional.ofNullable(component.entries().get("sha256")).ifPresent(pin -> pins.put(kind, pin.position()));
             }
         }
 
-        private void unknown(String kind, String key, Position position) {
+        private void unknown(TomlValue.Table component, String kind, String key, TomlValue value) {
             if (COMPONENT_KEYS.contains(key)) {
                 return;
             }
-            String text = "\"" + key + "\" is not a known key of component \"" + kind + "\""
-                    + Spelling.instead(key, COMPONENT_KEYS);
+            Position position = value.position();
+            String text = "\"" + key + "\" is not a known key of component \"" + kind + "\"";
+            // The only table that a component has is its configuration, which would not be in force.
+            if (value instanceof TomlValue.Table
+                    && (key.toLowerCase(Locale.ROOT).startsWith("conf")
+                            || !component.entries().containsKey("config"))) {
+                throw Failures.at(position, text + "; did you mean \"config\"?");
+            }
+            text += Spelling.instead(key, COMPONENT_KEYS);
             if (unknownField.equals("error")
                     || Spelling.meant(key, COMPONENT_KEYS).isPresent()) {
                 throw Failures.at(position, text);
@@ -194,6 +206,11 @@ final class Plugins implements PluginPlan {
             at = at.substring(0, Math.max(0, at.lastIndexOf('.')));
         }
         return Optional.of(known.get(at));
+    }
+
+    @Override
+    public Optional<Position> pin(String kind) {
+        return Optional.ofNullable(pins.get(kind)).or(() -> position(kind, ""));
     }
 
     @Override

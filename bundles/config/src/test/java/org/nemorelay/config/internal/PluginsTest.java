@@ -119,6 +119,8 @@ class PluginsTest {
                     [[components]]\\nkind = "a"\\nreqired = true                  | plugins.toml:3:1: "reqired" is not a known key of component "a"; did you mean "required"?
                     [[components]]\\nkind = "a"\\nenabld = false                  | plugins.toml:3:1: "enabld" is not a known key of component "a"; did you mean "enabled"?
                     [[components]]\\nkind = "a"\\nsha265 = "0"                     | plugins.toml:3:1: "sha265" is not a known key of component "a"; did you mean "sha256"?
+                    [[components]]\\nkind = "a"\\n[components.configuration]\\nx = 1 | plugins.toml:3:1: "configuration" is not a known key of component "a"; did you mean "config"?
+                    [[components]]\\nkind = "a"\\n[components.settings]\\nx = 1 | plugins.toml:3:1: "settings" is not a known key of component "a"; did you mean "config"?
                     [[components]]\\nkind = "a"\\n[components.confg]\\nx = 1     | plugins.toml:3:1: "confg" is not a known key of component "a"; did you mean "config"?
                     [policy]\\nunknown_field = "error"\\n[[components]]\\nkind = "a"\\nx = 1 | plugins.toml:5:1: "x" is not a known key of component "a"; known: config, enabled, kind, required, sha256
                     """)

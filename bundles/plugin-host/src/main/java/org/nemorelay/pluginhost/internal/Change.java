@@ -163,7 +163,8 @@ final class Change {
             trouble(
                     component,
                     FailureKind.PLUGIN,
-                    component.position() + ": plugin \"" + kind + "\": " + generation.file() + " has the SHA-256 "
+                    wanted.pin(kind).orElse(component.position()) + ": plugin \"" + kind + "\": "
+                            + generation.file() + " has the SHA-256 "
                             + generation.sha256() + ", not the one that is pinned: put the pinned file there or"
                             + " change sha256",
                     Starts.required(component, Optional.of(generation)));

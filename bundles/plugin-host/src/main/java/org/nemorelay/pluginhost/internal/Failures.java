@@ -36,11 +36,22 @@ final class Failures {
                     : "needs " + String.join(" and ", missing)
                             + ", which nothing here provides; build it for this version or add what it needs";
         }
+        Throwable cause = innermost(failure);
+        return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : cause.toString());
+    }
+
+    /** Why a bundle cannot be installed. */
+    static String install(BundleException failure) {
+        String cause = String.valueOf(innermost(failure).getMessage());
+        return line(cause.equals(failure.getMessage()) ? cause : failure.getMessage() + " " + cause);
+    }
+
+    private static Throwable innermost(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : cause.toString());
+        return cause;
     }
 
     /** What is required, as a part of a sentence. */
@@ -57,13 +68,19 @@ final class Failures {
             case "osgi.ee" -> "the Java platform";
             default -> namespace;
         };
+        String exactly = found("\\(version=([^()]*)\\)", filter)
+                .map(version -> " in version " + version)
+                .orElse("");
         String least = found("(?<!!)\\(version>=([^()]*)\\)", filter)
                 .map(version -> " in version " + version + " or later")
                 .orElse("");
         String below = found("\\(!\\(version>=([^()]*)\\)\\)", filter)
                 .map(version -> (least.isEmpty() ? " in a version" : ",") + " below " + version)
                 .orElse("");
-        return what + " " + name.get() + least + below;
+        String here = namespace.equals("osgi.ee")
+                ? " (this is Java " + Runtime.version().feature() + ")"
+                : "";
+        return what + " " + name.get() + exactly + least + below + here;
     }
 
     private static Optional<String> found(String pattern, String text) {

@@ -52,6 +52,8 @@ final class Generation {
     static final String COPY = "/nemo-relay-plugin-";
 
     private static final Pattern COMPONENT = Pattern.compile("<(?:[\\w.-]+:)?component\\s([^>]*)>");
+    private static final Pattern IMPLEMENTATION =
+            Pattern.compile("<(?:[\\w.-]+:)?implementation\\s[^>]*?class\\s*=\\s*[\"']([^\"']*)[\"']");
     private static final Pattern ATTRIBUTE = Pattern.compile("([\\w-]+)\\s*=\\s*[\"']([^\"']*)[\"']");
 
     /** How long threads may take to end that the plugin has told to. */
@@ -197,6 +199,45 @@ final class Generation {
 
     /** Why no component of the bundle can be what it says; empty where each kind has one. */
     Optional<String> componentless() {
+        return classless(
+                        "Bundle-Activator",
+                        Optional.ofNullable(bundle.getHeaders().get(Constants.BUNDLE_ACTIVATOR)))
+                .or(this::withoutComponent);
+    }
+
+    /** Why a class that the bundle names cannot be loaded, without loading any. */
+    private Optional<String> classless(String where, Optional<String> named) {
+        String name = named.orElse("").strip();
+        BundleWiring wiring = bundle.adapt(BundleWiring.class);
+        int dot = name.lastIndexOf('.');
+        if (name.isEmpty() || wiring == null || imports(wiring, dot < 0 ? "" : name.substring(0, dot))) {
+            return Optional.empty();
+        }
+        String file = name.replace('.', '/') + ".class";
+        URL there = bundle.getResource(file);
+        if (there == null) {
+            return Optional.of(where + " names the class " + name + ", which is not in the jar; build it again");
+        }
+        try (InputStream in = there.openStream()) {
+            return JarCheck.broken(name, in.readAllBytes())
+                    .map(why -> where + " names the class " + name + ", whose file " + file + " " + why
+                            + "; build it again");
+        } catch (IOException e) {
+            return Optional.of(
+                    where + " names the class " + name + ", whose file " + file + " cannot be read; build it again");
+        }
+    }
+
+    /** Whether a package may come from another bundle. */
+    private static boolean imports(BundleWiring wiring, String packageName) {
+        return Stream.of(BundleRevision.PACKAGE_NAMESPACE, BundleRevision.BUNDLE_NAMESPACE)
+                .flatMap(namespace -> wiring.getRequiredWires(namespace).stream())
+                .map(BundleWire::getCapability)
+                .anyMatch(provided -> provided.getNamespace().equals(BundleRevision.BUNDLE_NAMESPACE)
+                        || packageName.equals(provided.getAttributes().get(BundleRevision.PACKAGE_NAMESPACE)));
+    }
+
+    private Optional<String> withoutComponent() {
         String header = bundle.getHeaders().get("Service-Component");
         if (header == null) {
             return kinds.isEmpty()
@@ -204,13 +245,25 @@ final class Generation {
                     : Optional.of("has no component: its manifest lacks Service-Component; build it with bnd");
         }
         Set<String> pids = new HashSet<>();
+        List<String> lost = new ArrayList<>();
         for (String path : header.split("\\s*,\\s*")) {
             int slash = path.lastIndexOf('/');
             Enumeration<URL> files =
                     bundle.findEntries(slash < 0 ? "/" : path.substring(0, slash), path.substring(slash + 1), false);
             while (files != null && files.hasMoreElements()) {
-                pids.addAll(pids(files.nextElement()));
+                URL description = files.nextElement();
+                String text = text(description);
+                pids.addAll(pids(text));
+                IMPLEMENTATION
+                        .matcher(text)
+                        .results()
+                        .flatMap(found ->
+                                classless(description.getPath().substring(1), Optional.of(found.group(1))).stream())
+                        .forEach(lost::add);
             }
+        }
+        if (!lost.isEmpty()) {
+            return Optional.of(lost.getFirst());
         }
         return kinds.stream()
                 .map(Kind::name)
@@ -220,28 +273,31 @@ final class Generation {
     }
 
     /** The configuration PIDs of a component description; a component without any has its name for one. */
-    private static Set<String> pids(URL description) {
+    private static Set<String> pids(String description) {
         Set<String> pids = new HashSet<>();
-        try (InputStream in = description.openStream()) {
-            Matcher components = COMPONENT.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8));
-            while (components.find()) {
-                Map<String, String> attributes = new TreeMap<>();
-                Matcher each = ATTRIBUTE.matcher(components.group(1));
-                while (each.find()) {
-                    attributes.put(each.group(1), each.group(2));
-                }
-                String name = attributes.getOrDefault("name", "");
-                for (String pid : attributes
-                        .getOrDefault("configuration-pid", "$")
-                        .strip()
-                        .split("\\s+")) {
-                    pids.add(pid.equals("$") ? name : pid);
-                }
+        Matcher components = COMPONENT.matcher(description);
+        while (components.find()) {
+            Map<String, String> attributes = new TreeMap<>();
+            Matcher each = ATTRIBUTE.matcher(components.group(1));
+            while (each.find()) {
+                attributes.put(each.group(1), each.group(2));
             }
-        } catch (IOException e) {
-            // What cannot be read is the component runtime's to tell.
+            String name = attributes.getOrDefault("name", "");
+            for (String pid :
+                    attributes.getOrDefault("configuration-pid", "$").strip().split("\\s+")) {
+                pids.add(pid.equals("$") ? name : pid);
+            }
         }
         return pids;
+    }
+
+    /** What cannot be read is the component runtime's to tell. */
+    private static String text(URL description) {
+        try (InputStream in = description.openStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** Why the bundle cannot run here, from its manifest and what else there is; resolves it and starts nothing. */

@@ -1,9 +1,10 @@
 package org.nemorelay.pluginhost.internal;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
 import java.lang.classfile.constantpool.MethodRefEntry;
 import java.lang.classfile.constantpool.PoolEntry;
 import java.nio.charset.StandardCharsets;
@@ -17,10 +18,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.jar.JarFile;
-import java.util.jar.JarInputStream;
 import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
+import java.util.zip.ZipInputStream;
 import org.nemorelay.config.BundleFolders;
 
 /**
@@ -30,6 +31,12 @@ import org.nemorelay.config.BundleFolders;
 final class JarCheck {
     /** Packages that only the relay provides, with all below them. */
     private static final List<String> API = List.of("org.nemorelay.plugin.api", "org.nemorelay.json");
+
+    /** Of what is taken into memory at once. */
+    private static final int MAX_BYTES = 16 << 20;
+
+    /** What a class file's version is more than its Java's. */
+    private static final int FIRST_JAVA = 44;
 
     private static final byte[] EXIT = constant("exit");
     private static final byte[] HALT = constant("halt");
@@ -57,6 +64,15 @@ final class JarCheck {
     /** Why the jar must not be installed. */
     static Optional<String> refusal(Path jar) {
         try (JarFile content = new JarFile(jar.toFile(), false)) {
+            // Before anybody reads the manifest.
+            for (ZipEntry entry : Collections.list(content.entries())) {
+                try (InputStream in = content.getInputStream(entry)) {
+                    Optional<String> refusal = entry(entry.getName(), in);
+                    if (refusal.isPresent()) {
+                        return refusal;
+                    }
+                }
+            }
             Manifest manifest = content.getManifest();
             if (manifest == null) {
                 return Optional.of("has no manifest, build it as an OSGi bundle");
@@ -68,14 +84,6 @@ final class JarCheck {
                 return Optional.of("is a fragment, which becomes part of another bundle or of the framework itself:"
                         + " build it as a bundle of its own, without Fragment-Host");
             }
-            for (ZipEntry entry : Collections.list(content.entries())) {
-                // Read to its end, whatever it is: the checksum tells whether all of it is there.
-                byte[] bytes = content.getInputStream(entry).readAllBytes();
-                Optional<String> refusal = entry(entry.getName(), bytes);
-                if (refusal.isPresent()) {
-                    return refusal;
-                }
-            }
             return Optional.empty();
         } catch (ZipException e) {
             return Optional.of("is not a whole jar (" + e.getMessage() + "), copy it again");
@@ -84,8 +92,48 @@ final class JarCheck {
         }
     }
 
-    private static Optional<String> entry(String name, byte[] bytes) throws IOException {
+    private static Optional<String> entry(String name, InputStream in) throws IOException {
+        Optional<String> refusal = name.endsWith(".jar") ? nested(in) : Optional.empty();
+        if (refusal.isEmpty() && readWhole(name)) {
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            refusal = bytes.length > MAX_BYTES
+                    ? Optional.of("contains " + name + ", which is larger than " + (MAX_BYTES >> 20)
+                            + " MiB: leave it out or divide it")
+                    : file(name, bytes);
+        }
+        if (refusal.isEmpty()) {
+            // To its end, whatever it is: the checksum tells whether all of it is there.
+            in.transferTo(OutputStream.nullOutputStream());
+        }
+        return refusal;
+    }
+
+    /** Whether somebody takes all of it into memory. */
+    private static boolean readWhole(String name) {
+        return name.endsWith(".class") || name.equalsIgnoreCase(JarFile.MANIFEST_NAME) || name.startsWith("OSGI-INF/");
+    }
+
+    private static Optional<String> nested(InputStream in) throws IOException {
+        ZipInputStream nested = new ZipInputStream(in);
+        for (ZipEntry inner = nested.getNextEntry(); inner != null; inner = nested.getNextEntry()) {
+            // A bundle's class path goes no deeper.
+            Optional<String> refusal =
+                    inner.getName().endsWith(".jar") ? Optional.empty() : entry(inner.getName(), nested);
+            if (refusal.isPresent()) {
+                return refusal;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<String> file(String name, byte[] bytes) {
         if (name.endsWith(".class")) {
+            int java = bytes.length < 8 ? 0 : ((bytes[6] & 0xff) << 8 | bytes[7] & 0xff) - FIRST_JAVA;
+            if (java > Runtime.version().feature() && !name.startsWith("META-INF/")) {
+                return Optional.of("contains the class " + className(name) + ", which is built for Java " + java
+                        + ", and this is Java " + Runtime.version().feature() + ": build it with --release "
+                        + Runtime.version().feature());
+            }
             int slash = name.lastIndexOf('/');
             String packageName = slash < 0 ? "" : name.substring(0, slash).replace('/', '.');
             if (api(packageName)) {
@@ -94,17 +142,23 @@ final class JarCheck {
             }
             return contains(bytes, EXIT) || contains(bytes, HALT) ? processEnd(name, bytes) : Optional.empty();
         }
-        if (name.endsWith(".jar")) {
-            try (JarInputStream nested = new JarInputStream(new ByteArrayInputStream(bytes), false)) {
-                for (ZipEntry inner = nested.getNextEntry(); inner != null; inner = nested.getNextEntry()) {
-                    Optional<String> refusal = entry(inner.getName(), nested.readAllBytes());
-                    if (refusal.isPresent()) {
-                        return refusal;
-                    }
-                }
-            }
-        }
         return Optional.empty();
+    }
+
+    private static String className(String file) {
+        return file.substring(0, file.length() - ".class".length()).replace('/', '.');
+    }
+
+    /** What is wrong with the bytes of a class that is to be loaded under this name; empty where nothing is. */
+    static Optional<String> broken(String name, byte[] bytes) {
+        try {
+            ClassModel read = ClassFile.of().parse(bytes);
+            read.forEach(_ -> {});
+            String inside = read.thisClass().asInternalName().replace('/', '.');
+            return inside.equals(name) ? Optional.empty() : Optional.of("holds the class " + inside);
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            return Optional.of("is no whole class file");
+        }
     }
 
     private static Optional<String> processEnd(String name, byte[] bytes) {
@@ -116,8 +170,7 @@ final class JarCheck {
                     switch (call) {
                         case "java.lang.System.exit", "java.lang.Runtime.exit", "java.lang.Runtime.halt" -> {
                             return Optional.of("ends the whole worker: its class "
-                                    + name.substring(0, name.length() - ".class".length())
-                                            .replace('/', '.')
+                                    + className(name)
                                     + " calls " + call.substring("java.lang.".length())
                                     + ", throw an exception instead");
                         }

@@ -138,7 +138,7 @@ final class PluginFiles {
         } catch (IOException e) {
             throw new Unusable("cannot be read (" + BundleFolders.reason(e) + "), make it readable or remove it");
         } catch (BundleException e) {
-            throw new Unusable("cannot be installed: " + Failures.line(e.getMessage()) + "; correct its manifest");
+            throw new Unusable("cannot be installed: " + Failures.install(e) + "; correct its manifest");
         }
     }
 

@@ -124,6 +124,141 @@ class ConfigKeysTest {
         assertTrue(problems(key, value).contains(problem), problems(key, value).toString());
     }
 
+    private static List<String> problems(List<String> declared, Map<String, Object> config) {
+        return ConfigKeys.of(declared).orElseThrow().problems(new TreeMap<>(config)).stream()
+                .map(problem -> problem.key() + ": " + problem.message())
+                .toList();
+    }
+
+    @Test
+    void anEmptyArrayAndAnEmptyStringAreToldWhereNoneIsWanted() {
+        List<String> keys = List.of("words [=a|b]+", "tools [name]+", "why string+", "sign character", "at pointer");
+        assertEquals(
+                List.of(
+                        "at: must be a JSON pointer, which begins with /",
+                        "sign: must be one character",
+                        "tools: must be an array, each a string that is not empty and has no blanks around it",
+                        "why: must be a string that is not blank",
+                        "words: is empty; name something, or remove it"),
+                problems(
+                        keys,
+                        Map.of(
+                                "words",
+                                new String[0],
+                                "tools",
+                                new String[] {"Bash", " Read"},
+                                "why",
+                                " ",
+                                "sign",
+                                "**",
+                                "at",
+                                "a")));
+        assertEquals(
+                List.of(),
+                problems(
+                        keys,
+                        Map.of(
+                                "words",
+                                new String[] {"b"},
+                                "tools",
+                                new String[] {"Bash"},
+                                "why",
+                                "so",
+                                "sign",
+                                "\uD83D\uDE00",
+                                "at",
+                                "/a")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"http://h/x,true", "HTTPS://h,true", "ftp://h,false", "http:///x,false", "h,false", "http://h h,false"})
+    void anAddressIsOfTheWeb(String text, boolean taken) {
+        assertEquals(
+                taken ? List.of() : List.of("u: must be an http or https URL"),
+                problems(List.of("u url"), Map.of("u", text)));
+    }
+
+    @Test
+    void howManyOfSomeKeysAreThereIsCounted() {
+        List<String> keys = List.of(
+                "{a|b|rows[]} 1..1",
+                "a string",
+                "b [string]",
+                "rows[].type! =file|inline",
+                "rows[].path string",
+                "rows[].{path} 1.. if rows[].type=file",
+                "rows[].{path} 0..0 if rows[].type=inline",
+                "old any",
+                "{old} 0..0");
+        assertEquals(List.of("a: missing; one of a, b, rows is needed"), problems(keys, Map.of()));
+        assertEquals(List.of("a: missing; one of a, b, rows is needed"), problems(keys, Map.of("rows", new String[0])));
+        assertEquals(List.of(), problems(keys, Map.of("b", new String[0])));
+        assertEquals(
+                List.of("b: only one of a, b may be there, remove the other"),
+                problems(keys, Map.of("a", "x", "b", new String[0])));
+        assertEquals(
+                List.of("rows.0.path: missing; it is needed where type is file"),
+                problems(keys, Map.of("rows.0.type", "file", "rows.1.type", "file", "rows.1.path", "p")));
+        assertEquals(
+                List.of("rows.1.path: has no meaning where type is inline, remove it"),
+                problems(
+                        keys,
+                        Map.of(
+                                "rows.0.type",
+                                "file",
+                                "rows.0.path",
+                                "p",
+                                "rows.1.type",
+                                "inline",
+                                "rows.1.path",
+                                "q")));
+        assertEquals(
+                List.of("old: not supported by this version, remove it"),
+                problems(keys, Map.of("a", "x", "old.inside", true)));
+    }
+
+    @Test
+    void aKeyIsLookedAtWhereItsConditionHolds() {
+        List<String> keys = List.of(
+                "on boolean",
+                "sinks[].off boolean",
+                "sinks[].mode! =a|b if on=true unless sinks[].off=true",
+                "sinks[].name string");
+        assertEquals(
+                List.of("sinks.0.mode: must be one of a, b, not c", "sinks.2.mode: missing; write one of a, b"),
+                problems(
+                        keys,
+                        Map.of(
+                                "on",
+                                true,
+                                "sinks.0.mode",
+                                "c",
+                                "sinks.1.mode",
+                                "c",
+                                "sinks.1.off",
+                                true,
+                                "sinks.2.name",
+                                "n")));
+        assertEquals(List.of(), problems(keys, Map.of("sinks.0.mode", "c", "sinks.1.name", "n")));
+    }
+
+    @Test
+    void oneBracketTooFewOrTooManyIsToldAsSuch() {
+        assertEquals(
+                List.of("rules: must be an array of tables: write [[components.config.rules]], not"
+                        + " [components.config.rules]"),
+                problems("rules.action", "deny", "rules.tools", new String[] {"a"}));
+        assertEquals(
+                List.of("limits: must be one table, not an array of tables: write [components.config.limits], once"),
+                problems("limits.0.low", 1L, "limits.0.high", 1L).stream()
+                        .filter(line -> !line.startsWith("limits.high"))
+                        .toList());
+        assertEquals(
+                List.of("rows.0.inner: must be an array of tables: write [[components.config.rows.inner]], not"
+                        + " [components.config.rows.inner]"),
+                problems(List.of("rows[].inner[].x string"), Map.of("rows.0.inner.x", "y")));
+    }
+
     @Test
     void whatIsMissingIsToldWhereItIsMissing() {
         assertEquals(
@@ -162,7 +297,20 @@ class ConfigKeysTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"value", "value text", "va..lue string", "a[0] string", "n 5..x", "m strict|lax", "a b c"})
+    @ValueSource(
+            strings = {
+                "value",
+                "value text",
+                "va..lue string",
+                "a[0] string",
+                "n 5..x",
+                "m strict|lax",
+                "a b c",
+                "a string if b",
+                "a string when b=c",
+                "{a} string",
+                "a string if b[].c=d"
+            })
     void aDeclarationThatMakesNoSenseIsRefused(String entry) {
         String message = assertThrows(IllegalArgumentException.class, () -> ConfigKeys.of(entry))
                 .getMessage();

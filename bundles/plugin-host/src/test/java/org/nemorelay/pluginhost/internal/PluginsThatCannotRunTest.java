@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -105,6 +106,9 @@ class PluginsThatCannotRunTest {
                 .start();
         assertEquals(Optional.empty(), host.failure());
         logged("ERROR plugin_quarantined: plugin file " + strange + " cannot be installed: ");
+        assertTrue(
+                host.log.stream().anyMatch(line -> line.contains("strange.jar") && line.contains("\"first\"")),
+                host.log::toString);
         assertTrue(host.log.stream()
                 .anyMatch(line -> line.contains("strange.jar") && line.endsWith("; correct its manifest")));
         logged("ERROR plugin_quarantined: plugin file " + whole + " is not a whole jar (");
@@ -129,6 +133,106 @@ class PluginsThatCannotRunTest {
             host.awaitLog("ERROR plugin_quarantined: plugin file " + fragment
                     + " is a fragment, which becomes part of another bundle or of the framework itself:");
         }
+    }
+
+    /** A little jar is not to take all of the memory. */
+    @Test
+    void whatIsTooLargeForTheMemoryIsRefusedAndWhatNobodyReadsIsNot() throws Exception {
+        Path large = host.jar("plugins/large.jar", "large", Appending.class, Map.of());
+        Path inside = host.jar("plugins/inside.jar", "inside", Appending.class, Map.of());
+        Path good = host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        putZeros(large, "com/example/Large.class", 17);
+        ByteArrayOutputStream library = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(library)) {
+            zip.putNextEntry(new ZipEntry("META-INF/MANIFEST.MF"));
+            zip.write(new byte[17 << 20]);
+        }
+        put(inside, "lib/x.jar", library.toByteArray());
+        putZeros(good, "data.bin", Math.toIntExact(Runtime.getRuntime().maxMemory() >> 20) + 64);
+        host.plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()))
+                .start();
+        assertEquals(Optional.empty(), host.failure());
+        logged("ERROR plugin_quarantined: plugin file " + large + " contains com/example/Large.class, which is larger"
+                + " than 16 MiB: leave it out or divide it");
+        logged("ERROR plugin_quarantined: plugin file " + inside + " contains META-INF/MANIFEST.MF, which is larger"
+                + " than 16 MiB: leave it out or divide it");
+    }
+
+    private static void putZeros(Path jar, String name, int mebibytes) throws Exception {
+        try (FileSystem files = FileSystems.newFileSystem(jar)) {
+            Path entry = files.getPath(name);
+            if (entry.getParent() != null) {
+                Files.createDirectories(entry.getParent());
+            }
+            try (OutputStream out = Files.newOutputStream(entry)) {
+                byte[] zeros = new byte[1 << 20];
+                for (int i = 0; i < mebibytes; i++) {
+                    out.write(zeros);
+                }
+            }
+        }
+        Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+
+    @Test
+    void aClassOfALaterJavaIsRefused() throws Exception {
+        Path later = host.jar("plugins/later.jar", "later", Appending.class, Map.of());
+        byte[] code = code(Appending.class);
+        int here = Runtime.version().feature();
+        code[7] = (byte) (44 + here + 1);
+        put(later, Appending.class.getName().replace('.', '/') + ".class", code);
+        Path platform = host.jar(
+                "plugins/platform.jar",
+                "platform",
+                Appending.class,
+                Map.of("Require-Capability", "osgi.ee;filter:=\"(&(osgi.ee=JavaSE)(version=99))\""));
+        host.plan("platform", REQUIRED, Map.of()).start();
+        logged("ERROR plugin_quarantined: plugin file " + later + " contains the class " + Appending.class.getName()
+                + ", which is built for Java " + (here + 1) + ", and this is Java " + here
+                + ": build it with --release "
+                + here);
+        assertEquals(
+                Optional.of(platform
+                        + ": plugin \"platform\" needs the Java platform JavaSE in version 99 (this is Java " + here
+                        + "), which nothing here provides; build it for this version or add what it needs"),
+                host.failure());
+    }
+
+    @Test
+    void aClassThatTheJarNamesAndLacksIsNamed() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Appending.class, Map.of());
+        String file = Appending.class.getName().replace('.', '/') + ".class";
+        try (FileSystem files = FileSystems.newFileSystem(jar)) {
+            Files.delete(files.getPath(file));
+        }
+        Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+        host.plan("x", REQUIRED, Map.of()).start();
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" OSGI-INF/component.xml names the class " + Appending.class.getName()
+                        + ", which is not in the jar; build it again"),
+                host.failure());
+    }
+
+    @Test
+    void aComponentClassThatIsCutOffIsNamed() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Appending.class, Map.of());
+        String file = Appending.class.getName().replace('.', '/') + ".class";
+        put(jar, file, Arrays.copyOf(code(Appending.class), 100));
+        host.plan("x", REQUIRED, Map.of()).start();
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" OSGI-INF/component.xml names the class " + Appending.class.getName()
+                        + ", whose file " + file + " is no whole class file; build it again"),
+                host.failure());
+    }
+
+    @Test
+    void anActivatorThatIsNotThereIsNamed() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Appending.class, Map.of("Bundle-Activator", "com.example.Activator"));
+        host.plan("x", REQUIRED, Map.of()).start();
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" Bundle-Activator names the class com.example.Activator, which is not"
+                        + " in the jar; build it again"),
+                host.failure());
     }
 
     /** Requests would be given to classes of that name that are not the relay's. */
@@ -196,7 +300,7 @@ class PluginsThatCannotRunTest {
     }
 
     private static byte[] code(Class<?> type) throws Exception {
-        try (InputStream code = type.getResourceAsStream(type.getSimpleName() + ".class")) {
+        try (InputStream code = type.getResourceAsStream("/" + type.getName().replace('.', '/') + ".class")) {
             return code.readAllBytes();
         }
     }

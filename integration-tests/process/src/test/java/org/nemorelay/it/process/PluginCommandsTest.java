@@ -256,6 +256,98 @@ class PluginCommandsTest {
         }
     }
 
+    /** What the standard plugins themselves would refuse, without a worker. */
+    @Test
+    void validateFindsWhatAPluginWouldRefuse() throws Exception {
+        try (OneUser bench = new OneUser(folder, "")) {
+            refused(
+                    bench,
+                    """
+                    [[components]]
+                    kind = "tool_policy"
+                    [[components]]
+                    kind = "pricing"
+                    [[components]]
+                    kind = "pii_redaction"
+                    """,
+                    "plugins.toml:1:1: plugin \"tool_policy\": deny: missing; one of deny, rules, default is needed",
+                    "plugins.toml:3:1: plugin \"pricing\": sources: missing; it is needed",
+                    "plugins.toml:5:1: plugin \"pii_redaction\": builtin: missing; one of builtin, profiles is needed");
+            refused(
+                    bench,
+                    """
+                    [[components]]
+                    kind = "tool_policy"
+                    [components.config]
+                    surfaces = []
+                    [[components.config.rules]]
+                    action = "deny"
+                    tools = []
+                    paths = []
+                    agents = []
+                    [[components.config.rules]]
+                    action = "deny"
+                    tools = [""]
+                    [[components]]
+                    kind = "pricing"
+                    [[components.config.sources]]
+                    type = "file"
+                    [[components]]
+                    kind = "pii_redaction"
+                    [components.config.builtin]
+                    action = "redact"
+                    """,
+                    "plugins.toml:4:1: plugin \"tool_policy\": surfaces: is empty; name something",
+                    "plugins.toml:7:1: plugin \"tool_policy\": rules.0.tools: is empty",
+                    "plugins.toml:8:1: plugin \"tool_policy\": rules.0.paths: is empty",
+                    "plugins.toml:9:1: plugin \"tool_policy\": rules.0.agents: is empty",
+                    "plugins.toml:12:1: plugin \"tool_policy\": rules.1.tools: must be an array, each a string that is"
+                            + " not empty",
+                    "plugin \"pricing\": sources.0.path: missing; it is needed where type is file",
+                    "plugin \"pii_redaction\": builtin.detector: missing; one of detector, pattern is needed where"
+                            + " action is redact");
+            refused(
+                    bench,
+                    """
+                    [[components]]
+                    kind = "tool_policy"
+                    [components.config.rules]
+                    action = "deny"
+                    [[components]]
+                    kind = "observability"
+                    sha256 = "%s"
+                    [[components]]
+                    kind = "pii_redaction"
+                    [components.config]
+                    mode = "local_model"
+                    [components.config.builtin]
+                    action = "remove"
+                    """.formatted("0".repeat(64)),
+                    "plugin \"tool_policy\": rules: must be an array of tables: write [[components.config.rules]], not"
+                            + " [components.config.rules]",
+                    "plugins.toml:7:1: plugin \"observability\": ",
+                    "plugin \"pii_redaction\": mode: must be builtin, not local_model");
+        }
+    }
+
+    private static void refused(OneUser bench, String toml, String... expected) throws Exception {
+        Files.writeString(bench.executable.resolve("../../etc/plugins.toml").normalize(), toml);
+        String all = run(bench, 1, "plugins", "validate").stdout();
+        for (String line : expected) {
+            assertTrue(all.contains(line), line + "\nnot in\n" + all);
+        }
+    }
+
+    @Test
+    void aLineStaysOneWhateverAFileIsCalled() throws Exception {
+        try (OneUser bench = new OneUser(folder, "")) {
+            assertEquals(
+                    "there is no file " + folder + "/two\\u000alines.jar\n",
+                    run(bench, 1, "plugins", "validate", folder + "/two\nlines.jar")
+                            .stdout());
+        }
+    }
+
     private static List<JsonObject> list(OneUser bench, Relay relay) {
         return objects(run(bench, 0, "plugins", "list", "--json", "--port", "" + relay.port()));
     }

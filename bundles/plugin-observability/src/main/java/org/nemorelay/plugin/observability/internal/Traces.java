@@ -26,7 +26,9 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Event;
@@ -59,6 +62,9 @@ final class Traces implements Sink {
     private final Detail detail;
     private final Set<String> excludedMarks;
     private final Counting exporter;
+    /** Those that the SDK has started for this endpoint; it has no name for them but its own. */
+    private final Set<Thread> senders;
+
     private final SdkTracerProvider provider;
     private final Tracer tracer;
     private long told;
@@ -85,6 +91,7 @@ final class Traces implements Sink {
                 .setComponentLoader(new OwnComponents());
         target.headers().forEach(otlp::addHeader);
         this.exporter = new Counting(otlp.build(), target.timeoutMillis() + 500);
+        Set<Thread> before = senders();
         SpanProcessor batches = BatchSpanProcessor.builder(exporter)
                 .setMaxQueueSize((int) config.integer("max_queue_size", 2048, 1, 1_000_000))
                 .setMaxExportBatchSize((int) config.integer("max_export_batch_size", 512, 1, 1_000_000))
@@ -92,6 +99,8 @@ final class Traces implements Sink {
                 // What has failed is to be known by then.
                 .setExporterTimeout(Duration.ofMillis(target.timeoutMillis() + 1000))
                 .build();
+        this.senders = new HashSet<>(senders());
+        senders.removeAll(before);
         this.provider = SdkTracerProvider.builder()
                 .addSpanProcessor(batches)
                 .setResource(Resource.create(resource(config)))
@@ -279,6 +288,23 @@ final class Traces implements Sink {
     public void close() {
         open.values().forEach(Span::end);
         provider.shutdown().join(FLUSH_SECONDS, TimeUnit.SECONDS);
+        // The SDK's thread would sleep through the delay between two batches before it sees that it is over.
+        senders.forEach(Thread::interrupt);
+        try {
+            for (Thread sender : senders) {
+                sender.join(Duration.ofSeconds(1));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static Set<Thread> senders() {
+        Thread[] all = new Thread[Thread.activeCount() + 16];
+        int count = Thread.enumerate(all);
+        return Arrays.stream(all, 0, count)
+                .filter(thread -> thread.getName().startsWith(BatchSpanProcessor.class.getSimpleName()))
+                .collect(Collectors.toSet());
     }
 
     /** Counts what the exporter could not send. */

@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -74,6 +75,31 @@ class TracesOnTheWireTest {
             envelope.put("scope_category", half);
         }
         return Event.of(envelope);
+    }
+
+    /** A plugin that is removed while one stays keeps its classes in memory. */
+    @Test
+    void noThreadIsLeft() throws Exception {
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
+        Map<String, Object> config = new HashMap<>(Map.of("opentelemetry.enabled", true));
+        for (int i = 0; i < 2; i++) {
+            config.put("opentelemetry.endpoints." + i + ".type", "full");
+            config.put(
+                    "opentelemetry.endpoints." + i + ".endpoint",
+                    "http://127.0.0.1:" + server.getAddress().getPort());
+            config.put("opentelemetry.endpoints." + i + ".scheduled_delay_millis", 600_000L);
+        }
+        Observability plugin = new Observability(config, Clock.systemUTC(), Map.of());
+        plugin.onEvent(event("start", "t", "root", "custom", "codex-turn", null));
+        plugin.close();
+        assertEquals(
+                List.of(),
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> !before.contains(thread))
+                        .map(Thread::getName)
+                        .filter(name -> name.startsWith("BatchSpanProcessor"))
+                        .toList());
+        assertEquals(2, got.size());
     }
 
     @Test

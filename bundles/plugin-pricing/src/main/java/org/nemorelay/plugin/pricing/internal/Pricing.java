@@ -26,7 +26,12 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
         config = {
             "version any",
             "sources[].type! =file|inline",
-            "sources[].path string",
+            "{sources[]} 1..",
+            "sources[].{path} 1.. if sources[].type=file",
+            "sources[].{catalog} 0..0 if sources[].type=file",
+            "sources[].{catalog} 1.. if sources[].type=inline",
+            "sources[].{path} 0..0 if sources[].type=inline",
+            "sources[].path string+",
             "sources[].catalog.version 1..1",
             "sources[].catalog.entries[].provider any",
             "sources[].catalog.entries[].model_id! string",

@@ -30,15 +30,16 @@ import org.osgi.service.component.annotations.Deactivate;
         value = ToolPolicy.KIND,
         config = {
             "version 1..1",
-            "deny [string]",
+            "{deny|rules|default} 1..",
+            "deny [name]",
             "default =allow|deny|ask",
-            "surfaces [=hooks|responses]",
+            "surfaces [=hooks|responses]+",
             "rules[].action! =allow|deny|ask",
-            "rules[].agents [=codex|claude-code|pi]",
-            "rules[].tools [string]",
-            "rules[].commands [regex]",
-            "rules[].paths [string]",
-            "rules[].reason string"
+            "rules[].agents [=codex|claude-code|pi]+",
+            "rules[].tools [name]+",
+            "rules[].commands [regex]+",
+            "rules[].paths [name]+",
+            "rules[].reason string+"
         })
 @Component(
         service = {},
