@@ -60,7 +60,10 @@ public interface PluginPlan {
      * @return empty for a kind that is not planned
      */
     default Optional<Position> pin(String kind) {
-        return position(kind, "");
+        return components().stream()
+                .filter(component -> component.kind().equals(kind))
+                .map(Component::position)
+                .findFirst();
     }
 
     /**

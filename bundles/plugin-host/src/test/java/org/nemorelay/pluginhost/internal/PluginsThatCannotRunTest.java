@@ -152,10 +152,10 @@ class PluginsThatCannotRunTest {
         host.plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()))
                 .start();
         assertEquals(Optional.empty(), host.failure());
-        logged("ERROR plugin_quarantined: plugin file " + large + " contains com/example/Large.class, which is larger"
-                + " than 16 MiB: leave it out or divide it");
-        logged("ERROR plugin_quarantined: plugin file " + inside + " contains META-INF/MANIFEST.MF, which is larger"
-                + " than 16 MiB: leave it out or divide it");
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + large
+                + " contains com/example/Large.class, which is larger" + " than 16 MiB: leave it out or divide it");
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + inside
+                + " contains META-INF/MANIFEST.MF, which is larger" + " than 16 MiB: leave it out or divide it");
     }
 
     private static void putZeros(Path jar, String name, int mebibytes) throws Exception {
@@ -187,10 +187,11 @@ class PluginsThatCannotRunTest {
                 Appending.class,
                 Map.of("Require-Capability", "osgi.ee;filter:=\"(&(osgi.ee=JavaSE)(version=99))\""));
         host.plan("platform", REQUIRED, Map.of()).start();
-        logged("ERROR plugin_quarantined: plugin file " + later + " contains the class " + Appending.class.getName()
-                + ", which is built for Java " + (here + 1) + ", and this is Java " + here
-                + ": build it with --release "
-                + here);
+        host.awaitLog(
+                "ERROR plugin_quarantined: plugin file " + later + " contains the class " + Appending.class.getName()
+                        + ", which is built for Java " + (here + 1) + ", and this is Java " + here
+                        + ": build it with --release "
+                        + here);
         assertEquals(
                 Optional.of(platform
                         + ": plugin \"platform\" needs the Java platform JavaSE in version 99 (this is Java " + here
