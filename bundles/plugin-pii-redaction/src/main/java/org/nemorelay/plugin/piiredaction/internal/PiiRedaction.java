@@ -176,21 +176,31 @@ public final class PiiRedaction implements EventSanitizer {
             return CompletableFuture.completedStage(event);
         }
         Object data = event.data().orElse(null);
-        Object profile = event.values().get("category_profile");
-        Object metadata = event.values().get("metadata");
-        boolean model = event.category().filter("llm"::equals).isPresent();
+        List<Walk> ofData = new ArrayList<>();
+        List<Walk> ofProfile = new ArrayList<>();
+        List<Walk> ofMetadata = new ArrayList<>();
+        boolean call = event.category().filter("llm"::equals).isPresent()
+                && data instanceof Map<?, ?> map
+                && map.get("content") instanceof Map
+                && map.containsKey("headers");
         for (Profile each : profiles) {
-            if (each.targeted()) {
-                data = model ? ofCall(each, data) : each.atTargets(data);
-                profile = ofAnnotations(each, profile);
-            } else {
-                data = each.everywhere(data);
-                profile = each.everywhere(profile);
-                metadata = ofMetadata(each, metadata);
+            ofData.addAll(each.walks());
+            if (!each.targeted()) {
+                ofProfile.addAll(each.walks());
+                ofMetadata.addAll(each.walks());
+                continue;
             }
+            if (call) {
+                // A model request's places are those of its body, and of what stands beside it.
+                ofData.addAll(each.walks("content"));
+            }
+            // The same request or answer once more, brought to one form.
+            ofProfile.addAll(each.walks("annotated_request"));
+            ofProfile.addAll(each.walks("annotated_response"));
         }
-        return CompletableFuture.completedStage(
-                event.withData(data).withCategoryProfile(map(profile)).withMetadata(map(metadata)));
+        return CompletableFuture.completedStage(event.withData(Walk.over("", data, ofData))
+                .withCategoryProfile(map(Walk.below(event.values().get("category_profile"), ofProfile)))
+                .withMetadata(map(metadata(event.values().get("metadata"), ofMetadata))));
     }
 
     private static Surface surface(Event event) {
@@ -204,48 +214,24 @@ public final class PiiRedaction implements EventSanitizer {
         return start ? Surface.INPUT : Surface.OUTPUT;
     }
 
-    /** A model request's places are those of its body, and of what stands beside it. */
-    private static Object ofCall(Profile profile, Object data) {
-        Object treated = profile.atTargets(data);
-        if (treated instanceof Map<?, ?> call
-                && call.get("content") instanceof Map<?, ?> body
-                && call.containsKey("headers")) {
-            Map<Object, Object> changed = new LinkedHashMap<>(call);
-            changed.put("content", profile.atTargets(body));
-            return changed;
-        }
-        return treated;
-    }
-
-    /** The same request or answer once more, brought to one form. */
-    private static Object ofAnnotations(Profile each, Object profile) {
-        if (!(profile instanceof Map<?, ?> map)) {
-            return profile;
-        }
-        Map<Object, Object> changed = new LinkedHashMap<>(map);
-        for (String key : List.of("annotated_request", "annotated_response")) {
-            if (changed.get(key) != null) {
-                changed.put(key, each.atTargets(changed.get(key)));
-            }
-        }
-        return changed;
-    }
-
     /** What holds a session's events together stays. */
-    private static Object ofMetadata(Profile each, Object metadata) {
+    private static Object metadata(Object metadata, List<Walk> walks) {
         if (!(metadata instanceof Map<?, ?> map)) {
             return metadata;
         }
-        Map<Object, Object> changed = new LinkedHashMap<>();
+        Map<Object, Object> kept = new LinkedHashMap<>();
+        Map<Object, Object> rest = new LinkedHashMap<>();
         map.forEach((key, value) -> {
             String name = String.valueOf(key);
             boolean keeps = name.endsWith("_id") || name.endsWith(".id") || name.endsWith("_uuid");
-            Object treated = keeps ? value : each.everywhere(name, value);
-            if (treated != null || value == null) {
-                changed.put(key, treated);
-            }
+            (keeps ? kept : rest).put(key, value);
         });
-        return changed;
+        Map<Object, Object> treated = new LinkedHashMap<>();
+        if (Walk.over("", rest, walks) instanceof Map<?, ?> changed) {
+            treated.putAll(changed);
+        }
+        treated.putAll(kept);
+        return treated;
     }
 
     @SuppressWarnings("unchecked")

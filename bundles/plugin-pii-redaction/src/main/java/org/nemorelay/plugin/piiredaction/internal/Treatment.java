@@ -6,7 +6,6 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import org.nemorelay.plugin.api.PluginConfig;
 
 /** What becomes of one text: an action on what a detector or pattern finds in it, or on the whole. Immutable. */
@@ -79,22 +78,36 @@ final class Treatment {
                                         .toList()));
     }
 
-    /**
-     * The text to record; empty when it is to be removed.
-     *
-     * @param key under which it stands; empty for none
-     */
-    Optional<String> of(String key, String text) {
+    /** Whether it rewrites a text as it finds it, with a pattern whose groups the replacement may use. */
+    boolean rewrites() {
+        return action == Action.REGEX_REPLACE && pattern.isPresent();
+    }
+
+    String rewritten(String text) {
+        return pattern.orElseThrow().replace(text, replacement);
+    }
+
+    /** Whether a text, or a name, with a find in it goes as a whole. */
+    boolean takesAll() {
+        return action == Action.REMOVE;
+    }
+
+    /** Whether it leaves some of a find to be read. */
+    boolean leavesSome() {
+        return action == Action.MASK;
+    }
+
+    /** Whether it looks for something, rather than mean every text. */
+    boolean looks() {
+        return detector.isPresent() || pattern.isPresent();
+    }
+
+    /** What stands for a find. */
+    String change(String found) {
         return switch (action) {
-            case REMOVE -> removes() || !spans(key, text).isEmpty() ? Optional.empty() : Optional.of(text);
-            case REDACT -> Optional.of(each(key, text, found -> replacement));
-            case REGEX_REPLACE ->
-                Optional.of(
-                        pattern.isPresent()
-                                ? pattern.get().replace(text, replacement)
-                                : each(key, text, found -> replacement));
-            case HASH -> Optional.of(each(key, text, Treatment::hash));
-            case MASK -> Optional.of(each(key, text, this::mask));
+            case HASH -> hash(found);
+            case MASK -> mask(found);
+            case REMOVE, REDACT, REGEX_REPLACE -> replacement;
         };
     }
 
@@ -105,26 +118,15 @@ final class Treatment {
 
     /** Whether it takes values out that are no texts. */
     boolean removes() {
-        return action == Action.REMOVE && detector.isEmpty() && pattern.isEmpty();
+        return action == Action.REMOVE && !looks();
     }
 
-    private String each(String key, String text, Function<String, String> change) {
-        List<Span> spans = spans(key, text);
-        if (spans.isEmpty()) {
-            return text;
-        }
-        StringBuilder changed = new StringBuilder();
-        int at = 0;
-        for (Span span : spans) {
-            if (span.begin() >= at) {
-                changed.append(text, at, span.begin()).append(change.apply(text.substring(span.begin(), span.end())));
-                at = span.end();
-            }
-        }
-        return changed.append(text, at, text.length()).toString();
-    }
-
-    private List<Span> spans(String key, String text) {
+    /**
+     * What of a text it means.
+     *
+     * @param key under which the text stands; empty for none
+     */
+    List<Span> spans(String key, String text) {
         if (detector.isPresent()) {
             return detector.get().find(key, text);
         }

@@ -213,10 +213,108 @@ class PiiRedactionTest {
         try (PluginRig rig = PluginRig.of(plugin("builtin.action", "redact", "builtin.pattern", ".+"))) {
             Event recorded = rig.record(mark("x"));
             assertEquals(
-                    "{note=[REDACTED], session_id=0199a000-0000-7000-8000-000000000002}",
+                    "{[REDACTED]=[REDACTED], session_id=0199a000-0000-7000-8000-000000000002}",
                     recorded.metadata().values().toString());
             assertEquals(Optional.of("[REDACTED]"), recorded.data());
         }
+    }
+
+    @Test
+    void namesOfMembersAreTreatedAndNoMemberIsLost() {
+        Map<String, Object> data = new java.util.LinkedHashMap<>();
+        data.put("a@b.example", 1L);
+        data.put("[REDACTED] 2", 2L);
+        data.put("c@d.example", Map.of("to e@f.example", "x", "plain", "y"));
+        data.put("g@h.example", 3L);
+        for (String action : List.of("redact", "remove")) {
+            try (PluginRig rig = PluginRig.of(plugin("builtin.action", action, "builtin.detector", "email"))) {
+                Map<?, ?> recorded = (Map<?, ?>) rig.record(mark(data)).data().orElseThrow();
+                String inner = action.equals("redact") ? "to [REDACTED]" : "[REDACTED]";
+                assertEquals(
+                        Map.of(
+                                "[REDACTED]",
+                                1L,
+                                "[REDACTED] 2",
+                                2L,
+                                "[REDACTED] 3",
+                                Map.of(inner, "x", "plain", "y"),
+                                "[REDACTED] 4",
+                                3L),
+                        recorded);
+            }
+        }
+        try (PluginRig rig = PluginRig.of(plugin("builtin.action", "redact", "builtin.pattern", "lain"))) {
+            assertEquals(
+                    Optional.of(Map.of("p[REDACTED]", "p[REDACTED]")),
+                    rig.record(mark(Map.of("plain", "plain"))).data());
+        }
+        try (PluginRig rig = PluginRig.of(plugin("builtin.action", "mask"))) {
+            assertEquals(
+                    Optional.of(Map.of("plain", "*****")),
+                    rig.record(mark(Map.of("plain", "plain"))).data());
+        }
+    }
+
+    @Test
+    void pathsAddressTheNamesThatWereThere() {
+        PiiRedaction plugin = plugin(
+                "profiles.0.builtin.action", "redact",
+                "profiles.0.builtin.detector", "email",
+                "profiles.1.builtin.action", "mask",
+                "profiles.1.builtin.target_paths", new String[] {"/a@b.example/x"});
+        try (PluginRig rig = PluginRig.of(plugin)) {
+            assertEquals(
+                    Optional.of(Map.of("[REDACTED]", Map.of("x", "****", "y", "open"))),
+                    rig.record(mark(Map.of("a@b.example", Map.of("x", "open", "y", "open"))))
+                            .data());
+        }
+    }
+
+    @Test
+    void theLongerFindWinsWhateverTheOrder() {
+        for (List<String> order : List.of(List.of("phone", "credit_card"), List.of("credit_card", "phone"))) {
+            assertEquals(
+                    "x [REDACTED] y [REDACTED]",
+                    recorded(
+                            plugin(
+                                    "profiles.0.builtin.action",
+                                    "redact",
+                                    "profiles.0.builtin.detector",
+                                    order.getFirst(),
+                                    "profiles.1.builtin.action",
+                                    "redact",
+                                    "profiles.1.builtin.detector",
+                                    order.getLast()),
+                            "x 4111 1111 1111 1111 y 415-555-0199"));
+        }
+        for (List<String> order : List.of(List.of("abcd", "cdefgh"), List.of("cdefgh", "abcd"))) {
+            assertEquals(
+                    "-<cdefgh>-",
+                    recorded(
+                            plugin(
+                                    "profiles.0.builtin.action",
+                                    "redact",
+                                    "profiles.0.builtin.replacement",
+                                    "<" + order.getFirst() + ">",
+                                    "profiles.0.builtin.pattern",
+                                    order.getFirst(),
+                                    "profiles.1.builtin.action",
+                                    "redact",
+                                    "profiles.1.builtin.replacement",
+                                    "<" + order.getLast() + ">",
+                                    "profiles.1.builtin.pattern",
+                                    order.getLast()),
+                            "-abcdefgh-"));
+        }
+        assertEquals(
+                "write to [REDACTED]",
+                recorded(
+                        plugin(
+                                "profiles.0.builtin.action", "mask",
+                                "profiles.0.builtin.detector", "email",
+                                "profiles.1.builtin.action", "redact",
+                                "profiles.1.builtin.pattern", "secret"),
+                        "write to a@secret.example"));
     }
 
     @Test
