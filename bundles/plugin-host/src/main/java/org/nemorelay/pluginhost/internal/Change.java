@@ -31,8 +31,8 @@ final class Change {
     private final PluginPlan wanted;
     final List<Trouble> troubles = new ArrayList<>();
 
-    /** What runs when the change is made, by file. */
-    private final Map<Path, Generation> next = new LinkedHashMap<>();
+    /** What runs when the change is made; each kind in one of them. */
+    private final Set<Generation> next = new LinkedHashSet<>();
 
     /** Which planned kinds a file is to provide. */
     private final Map<Path, Set<String>> kinds = new LinkedHashMap<>();
@@ -40,8 +40,14 @@ final class Change {
     private final List<Planned> staged = new ArrayList<>();
     private final List<Planned> undecided = new ArrayList<>();
 
+    /** What may become active after the change. */
+    private final Set<Generation> awaited = new HashSet<>();
+
     /** Why a component does not run as the plan wants it. */
     record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
+
+    /** One that took too long to start: another try would only cost its time again. */
+    record Abandoned(Generation generation, String kind, String line) {}
 
     Change(Deployment deployment, PluginPlan wanted) {
         this.deployment = deployment;
@@ -70,32 +76,35 @@ final class Change {
                     .ifPresent(file -> byFile.computeIfAbsent(file, absent -> new LinkedHashMap<>())
                             .put(component.kind(), wanted.configuration(component.kind())));
         }
-        byFile.forEach((file, configurations) -> kinds.put(file, configurations.keySet()));
-        Set<Bundle> replaced = new HashSet<>();
         Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
+        byFile.forEach((file, configurations) -> kinds.put(file, configurations.keySet()));
         byFile.forEach((file, configurations) -> {
-            Generation now = deployment.running.get(file);
-            if (now != null && now.runs(files.generation(file).sha256(), configurations)) {
-                next.putIfAbsent(file, now);
-            } else if (!next.containsKey(file) && !waitedFor(file, configurations)) {
+            Optional<Generation> now = deployment.running.stream()
+                    .filter(generation -> runs(generation, file, configurations))
+                    .findFirst();
+            now.ifPresent(next::add);
+            if (now.isEmpty() && !waitedFor(file, configurations)) {
                 starting.put(file, configurations);
-                Optional.ofNullable(now).map(Generation::bundle).ifPresent(replaced::add);
             }
         });
-        deployment.running.forEach((file, generation) -> {
-            if (!next.containsKey(file)) {
-                replaced.add(generation.bundle());
-            }
-        });
+        for (boolean more = true; more; ) {
+            more = starting.keySet().removeIf(this::held);
+        }
+        Set<Bundle> replaced = new HashSet<>();
+        deployment.running.stream()
+                .filter(generation -> !next.contains(generation))
+                .forEach(generation -> replaced.add(generation.bundle()));
         libraries(replaced);
         // What uses classes of a bundle that goes has to begin anew with it.
         for (boolean more = true; more; ) {
             more = false;
-            for (Map.Entry<Path, Generation> entry : Map.copyOf(next).entrySet()) {
-                Generation generation = entry.getValue();
-                if (byFile.containsKey(entry.getKey()) && generation.dependsOn(replaced)) {
-                    next.remove(entry.getKey());
-                    starting.put(entry.getKey(), byFile.get(entry.getKey()));
+            for (Generation generation : List.copyOf(next)) {
+                Path file = generation.file();
+                if (byFile.containsKey(file)
+                        && runs(generation, file, byFile.get(file))
+                        && generation.dependsOn(replaced)) {
+                    next.remove(generation);
+                    starting.put(file, byFile.get(file));
                     replaced.add(generation.bundle());
                     more = true;
                 }
@@ -105,39 +114,35 @@ final class Change {
         starting.forEach(this::start);
     }
 
+    private boolean runs(Generation generation, Path file, Map<String, Map<String, Object>> configurations) {
+        return generation.file().equals(file)
+                && generation.runs(files.generation(file).sha256(), configurations);
+    }
+
     /** Whether it is being started already, or was abandoned as it is: another try would only cost its time again. */
     private boolean waitedFor(Path file, Map<String, Map<String, Object>> configurations) {
-        String sha256 = files.generation(file).sha256();
-        if (deployment.late.stream()
-                .anyMatch(one ->
-                        one.generation().file().equals(file) && one.generation().runs(sha256, configurations))) {
-            return true;
+        List<Generation> starting = deployment.late.stream()
+                .map(Planned::generation)
+                .filter(generation -> runs(generation, file, configurations))
+                .toList();
+        awaited.addAll(starting);
+        List<Abandoned> same = deployment.abandoned.stream()
+                .filter(one -> runs(one.generation(), file, configurations))
+                .toList();
+        for (PluginPlan.Component component : wanted.components()) {
+            same.stream()
+                    .filter(one -> one.kind().equals(component.kind()))
+                    .findFirst()
+                    .ifPresent(one -> fails(component, files.generation(file), one.line(), FailureKind.PLUGIN));
         }
-        boolean same = deployment.abandoned.stream()
-                .anyMatch(one -> one.file().equals(file) && one.runs(sha256, configurations));
-        if (same) {
-            for (PluginPlan.Component component : wanted.components()) {
-                if (configurations.containsKey(component.kind())) {
-                    fails(
-                            component,
-                            files.generation(file),
-                            deployment.troubles.getOrDefault(
-                                    component.kind(),
-                                    component.position() + ": plugin \"" + component.kind() + "\" (" + file
-                                            + ") did not become active and is abandoned; correct the plugin or"
-                                            + " remove the component"),
-                            FailureKind.PLUGIN);
-                }
-            }
-        }
-        return same;
+        return !starting.isEmpty() || !same.isEmpty();
     }
 
     /** Bundles without a kind of their own, of which newer copies are there. */
     private void libraries(Set<Bundle> replaced) {
         Set<Bundle> newest = new HashSet<>();
         files.generations().forEach(one -> newest.add(one.bundle()));
-        deployment.running.values().forEach(generation -> newest.add(generation.bundle()));
+        deployment.running.forEach(generation -> newest.add(generation.bundle()));
         for (Bundle bundle : deployment.context.getBundles()) {
             if (Generation.isPlugin(bundle) && !newest.contains(bundle)) {
                 replaced.add(bundle);
@@ -148,9 +153,7 @@ final class Change {
     /** The file that is to provide a component; empty where none can, or where what runs has to go on. */
     Optional<Path> provider(PluginPlan.Component component) {
         String kind = component.kind();
-        Optional<Generation> serving = deployment.running.values().stream()
-                .filter(generation -> generation.wanted().containsKey(kind))
-                .findFirst();
+        Optional<Generation> serving = serving(kind);
         List<Generation> fitting = files.generations().stream()
                 .filter(generation -> generation.kind(kind).isPresent())
                 .toList();
@@ -191,7 +194,7 @@ final class Change {
                 return Optional.empty();
             }
         }
-        serving.ifPresent(generation -> next.put(generation.file(), generation));
+        keep(kind);
         return Optional.empty();
     }
 
@@ -208,12 +211,15 @@ final class Change {
     }
 
     private void start(Path file, Map<String, Map<String, Object>> configurations) {
+        if (held(file)) {
+            return;
+        }
         List<PluginPlan.Component> planned = wanted.components().stream()
                 .filter(component -> configurations.containsKey(component.kind()))
                 .toList();
         try {
             Generation generation = unused(file);
-            next.put(file, generation);
+            next.add(generation);
             Optional<String> unresolved = generation.unresolved().or(generation::componentless);
             boolean runs = unresolved.isEmpty();
             for (PluginPlan.Component component : planned) {
@@ -242,7 +248,8 @@ final class Change {
                     FailureKind.PLUGIN,
                     "plugin file " + file + " " + e.getMessage(),
                     Starts.required(component, Optional.of(files.generation(file)))));
-            revert(file);
+            next.removeIf(one -> one.file().equals(file) && !deployment.running.contains(one));
+            configurations.keySet().forEach(this::keep);
         }
     }
 
@@ -271,9 +278,7 @@ final class Change {
                 break;
             }
             long now = System.nanoTime();
-            if (now - begun >= OPTIONAL_NANOS
-                    && undecided.stream()
-                            .noneMatch(one -> Starts.required(one.component(), Optional.of(one.generation())))) {
+            if (now - begun >= OPTIONAL_NANOS && undecided.stream().noneMatch(one -> required(one.generation()))) {
                 break;
             }
             if (now - named >= TimeUnit.MILLISECONDS.toNanos(deployment.limits.slowMillis())) {
@@ -282,10 +287,18 @@ final class Change {
             }
             deployment.await(LOOK_AGAIN_MILLIS);
         }
-        for (Planned one : undecided) {
-            next.remove(one.generation().file());
+        undecided.stream().filter(one -> next.contains(one.generation())).forEach(one -> {
+            awaited.add(one.generation());
             deployment.late.add(one);
-        }
+        });
+        next.removeAll(awaited);
+    }
+
+    /** Whether one of its kinds must run, and so all of them. */
+    private boolean required(Generation generation) {
+        return wanted.components().stream()
+                .filter(component -> generation.wanted().containsKey(component.kind()))
+                .anyMatch(component -> Starts.required(component, Optional.of(generation)));
     }
 
     /** A change while requests run: it succeeds soon or not at all. */
@@ -298,9 +311,12 @@ final class Change {
                 deployment.await(LOOK_AGAIN_MILLIS);
             }
         }
-        undecided.forEach(one -> deployment.abandoned.add(one.generation()));
-        List.copyOf(undecided)
-                .forEach(one -> fails(one.component(), one.generation(), starts.slow(one), FailureKind.PLUGIN));
+        for (Planned one : undecided) {
+            String line = starts.slow(one);
+            deployment.abandoned.add(
+                    new Abandoned(one.generation(), one.component().kind(), line));
+            fails(one.component(), one.generation(), line, FailureKind.PLUGIN);
+        }
         undecided.clear();
     }
 
@@ -327,13 +343,77 @@ final class Change {
                         Starts.required(other, Optional.of(generation)));
             }
         }
-        revert(generation.file());
+        out(generation);
     }
 
-    /** What ran before goes on. */
-    private void revert(Path file) {
-        next.remove(file);
-        Optional.ofNullable(deployment.running.get(file)).ifPresent(before -> next.put(file, before));
+    /** Neither it nor what is wired to it takes a place; what has those places goes on. */
+    private void out(Generation generation) {
+        next.remove(generation);
+        for (Generation other : List.copyOf(next)) {
+            if (!deployment.running.contains(other) && other.dependsOn(Set.of(generation.bundle()))) {
+                withdraw(other, "uses classes of " + generation.file() + ", which does not run");
+            }
+        }
+        kinds.getOrDefault(generation.file(), Set.of()).forEach(this::keep);
+    }
+
+    private Optional<Generation> serving(String kind) {
+        return deployment.running.stream()
+                .filter(generation -> generation.wanted().containsKey(kind))
+                .findFirst();
+    }
+
+    /** What serves a kind goes on until another version of it is in force. */
+    private void keep(String kind) {
+        serving(kind).ifPresent(this::keep);
+    }
+
+    /** One goes on with all that it serves, and with what it uses. */
+    private void keep(Generation before) {
+        if (!next.add(before)) {
+            return;
+        }
+        for (Generation other : List.copyOf(next)) {
+            if (!deployment.running.contains(other) && shares(before, other.file())) {
+                withdraw(other, heldBy(before));
+            }
+        }
+        deployment.running.stream()
+                .filter(used -> used != before && before.dependsOn(Set.of(used.bundle())))
+                .forEach(this::keep);
+    }
+
+    /** Whether a part of what a file is to provide goes on, which is told; the rest of that goes on too. */
+    private boolean held(Path file) {
+        Optional<Generation> before = next.stream()
+                .filter(one -> deployment.running.contains(one) && shares(one, file))
+                .findFirst();
+        before.ifPresent(one -> withdraw(files.generation(file), heldBy(one)));
+        return before.isPresent();
+    }
+
+    private boolean shares(Generation before, Path file) {
+        return kinds.getOrDefault(file, Set.of()).stream().anyMatch(before.wanted()::containsKey);
+    }
+
+    private static String heldBy(Generation before) {
+        return "waits, because another plugin of " + before.file() + ", the file it was in, has to go on";
+    }
+
+    /** It could run, and must not. */
+    private void withdraw(Generation generation, String why) {
+        for (PluginPlan.Component component : wanted.components()) {
+            if (kinds.getOrDefault(generation.file(), Set.of()).contains(component.kind())
+                    && troubles.stream().noneMatch(trouble -> trouble.component() == component)) {
+                fails(
+                        component,
+                        generation,
+                        component.position() + ": plugin \"" + component.kind() + "\" (" + generation.file() + ") "
+                                + why + "; correct that one",
+                        FailureKind.PLUGIN);
+            }
+        }
+        out(generation);
     }
 
     private void trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {
@@ -345,7 +425,7 @@ final class Change {
         deployment.inForce = wanted;
         Map<String, String> lines = new HashMap<>();
         for (Trouble trouble : troubles) {
-            Optional<Generation> before = next.values().stream()
+            Optional<Generation> before = next.stream()
                     .filter(generation ->
                             generation.wanted().containsKey(trouble.component().kind()))
                     .findFirst();
@@ -366,14 +446,16 @@ final class Change {
             }
         }
         deployment.troubles = Map.copyOf(lines);
-        List<Generation> before = List.copyOf(deployment.running.values());
+        List<Generation> before = List.copyOf(deployment.running);
         tell(before);
         deployment.running.clear();
-        deployment.running.putAll(next);
+        deployment.running.addAll(next);
         Set<Generation> gone = new LinkedHashSet<>(before);
         staged.forEach(one -> gone.add(one.generation()));
-        gone.removeAll(next.values());
-        deployment.late.forEach(one -> gone.remove(one.generation()));
+        deployment.late.forEach(one -> gone.add(one.generation()));
+        deployment.late.removeIf(one -> !awaited.contains(one.generation()));
+        gone.removeAll(next);
+        gone.removeAll(awaited);
         deployment.retire(gone);
     }
 
@@ -381,28 +463,31 @@ final class Change {
     void drop() {
         Set<Generation> gone = new LinkedHashSet<>();
         staged.forEach(one -> gone.add(one.generation()));
-        gone.removeAll(deployment.running.values());
+        gone.removeAll(deployment.running);
         gone.forEach(deployment.departures::remove);
     }
 
     private void tell(List<Generation> before) {
-        next.forEach((file, generation) -> {
-            if (!before.contains(generation)) {
-                Optional<Generation> old =
-                        before.stream().filter(one -> one.file().equals(file)).findFirst();
-                deployment.log.log(
-                        EventLog.Level.INFO,
-                        PluginHostComponent.TARGET,
-                        old.isPresent() ? "plugin_updated" : "plugin_started",
-                        "plugin " + generation.names() + " " + generation.version() + " of " + file + " is active"
-                                + old.map(one -> ", it replaces version " + one.version())
-                                        .orElse(""),
-                        "plugin",
-                        generation.names());
-            }
-        });
-        before.stream()
-                .filter(one -> !next.containsKey(one.file()))
+        List<Generation> started =
+                next.stream().filter(one -> !before.contains(one)).toList();
+        List<Generation> ended =
+                before.stream().filter(one -> !next.contains(one)).toList();
+        for (Generation generation : started) {
+            Optional<Generation> old =
+                    ended.stream().filter(one -> replaces(generation, one)).findFirst();
+            deployment.log.log(
+                    EventLog.Level.INFO,
+                    PluginHostComponent.TARGET,
+                    old.isPresent() ? "plugin_updated" : "plugin_started",
+                    "plugin " + generation.names() + " " + generation.version() + " of " + generation.file()
+                            + " is active"
+                            + old.map(one -> ", it replaces version " + one.version())
+                                    .orElse(""),
+                    "plugin",
+                    generation.names());
+        }
+        ended.stream()
+                .filter(one -> started.stream().noneMatch(generation -> replaces(generation, one)))
                 .forEach(one -> deployment.log.log(
                         EventLog.Level.INFO,
                         PluginHostComponent.TARGET,
@@ -410,6 +495,10 @@ final class Change {
                         "plugin " + one.names() + " " + one.version() + " of " + one.file() + " takes no more requests",
                         "plugin",
                         one.names()));
+    }
+
+    private static boolean replaces(Generation generation, Generation old) {
+        return old.wanted().keySet().stream().anyMatch(generation.wanted()::containsKey);
     }
 
     /** While a worker starts, its status names what it waits for. */

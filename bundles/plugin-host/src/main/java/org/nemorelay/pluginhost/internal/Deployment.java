@@ -1,6 +1,5 @@
 package org.nemorelay.pluginhost.internal;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,6 +21,7 @@ import org.nemorelay.config.BundleFolders.Entry;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.config.Stillness;
 import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.internal.Change.Abandoned;
 import org.nemorelay.pluginhost.internal.Starts.Planned;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
@@ -75,13 +75,13 @@ final class Deployment {
 
     // Of the host's thread.
     private PluginPlan tried;
-    final Map<Path, Generation> running = new LinkedHashMap<>();
+    /** What is in force; each kind in one of them. */
+    final Set<Generation> running = new LinkedHashSet<>();
 
     /** Plugins that the worker's start did not wait for. */
     final List<Planned> late = new ArrayList<>();
 
-    /** Those that took too long to start. */
-    final List<Generation> abandoned = new ArrayList<>();
+    final List<Abandoned> abandoned = new ArrayList<>();
 
     Map<String, String> troubles = Map.of();
     private Map<String, String> ended = Map.of();
@@ -251,7 +251,7 @@ final class Deployment {
     }
 
     private void take(List<Entry> entries) {
-        Set<Generation> used = new HashSet<>(running.values());
+        Set<Generation> used = new HashSet<>(running);
         late.forEach(one -> used.add(one.generation()));
         files.take(entries, used);
     }
@@ -298,7 +298,7 @@ final class Deployment {
     /** Shows what runs now; what ran before ends with the last request that may use it. */
     void retire(Set<Generation> gone) {
         Set<Bundle> bundles = new HashSet<>();
-        running.values().forEach(generation -> bundles.add(generation.bundle()));
+        running.forEach(generation -> bundles.add(generation.bundle()));
         describe(late.stream().map(one -> one.generation()).toList());
         CompletableFuture<Void> unused = show.apply(bundles);
         gone.forEach(generation -> unused.thenRun(() -> departures.remove(generation)));
@@ -307,16 +307,15 @@ final class Deployment {
     /** A plugin may end by itself, such as when another one goes that it refers to, and it may begin or cease to fail. */
     private void lookAtRunning() {
         Map<String, String> now = new TreeMap<>();
-        running.values()
-                .forEach(generation -> generation.wanted().keySet().forEach(kind -> {
-                    if (!(components.of(generation.bundle(), kind) instanceof ComponentStates.Active)) {
-                        now.put(
-                                kind,
-                                generation.file() + ": plugin \"" + kind + "\" has ended by itself"
-                                        + components.waitingFor(generation.bundle(), kind)
-                                        + "; what it decides about is refused until it is back");
-                    }
-                }));
+        running.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
+            if (!(components.of(generation.bundle(), kind) instanceof ComponentStates.Active)) {
+                now.put(
+                        kind,
+                        generation.file() + ": plugin \"" + kind + "\" has ended by itself"
+                                + components.waitingFor(generation.bundle(), kind)
+                                + "; what it decides about is refused until it is back");
+            }
+        }));
         now.forEach((kind, line) -> {
             if (!ended.containsKey(kind)) {
                 log.log(EventLog.Level.ERROR, PluginHostComponent.TARGET, "plugin_ended", line, "plugin", kind);
@@ -329,32 +328,35 @@ final class Deployment {
     /** Plugins that the worker's start did not wait for. */
     private void settleLate() {
         boolean changed = false;
-        for (Planned planned : List.copyOf(late)) {
-            Optional<Optional<String>> failure = starts.outcome(planned, inForce);
-            boolean given = System.nanoTime() - planned.begun() >= TimeUnit.MILLISECONDS.toNanos(limits.slowMillis());
-            if (failure.isEmpty() && !given) {
+        Set<Generation> starting = new LinkedHashSet<>();
+        late.forEach(one -> starting.add(one.generation()));
+        for (Generation generation : starting) {
+            List<Planned> undecided = new ArrayList<>();
+            Map<String, String> lines = new LinkedHashMap<>();
+            for (Planned planned :
+                    late.stream().filter(one -> one.generation() == generation).toList()) {
+                starts.outcome(planned, inForce)
+                        .ifPresentOrElse(
+                                line -> line.ifPresent(
+                                        text -> lines.put(planned.component().kind(), text)),
+                                () -> undecided.add(planned));
+            }
+            for (Planned planned : undecided) {
+                if (System.nanoTime() - planned.begun() >= TimeUnit.MILLISECONDS.toNanos(limits.slowMillis())) {
+                    String kind = planned.component().kind();
+                    lines.put(kind, starts.slow(planned));
+                    abandoned.add(new Abandoned(generation, kind, lines.get(kind)));
+                }
+            }
+            if (lines.isEmpty() && !undecided.isEmpty()) {
                 continue;
             }
             changed = true;
-            late.remove(planned);
-            Optional<String> line = failure.orElseGet(() -> Optional.of(starts.slow(planned)));
-            if (failure.isEmpty()) {
-                abandoned.add(planned.generation());
-            }
-            if (line.isEmpty()) {
-                running.put(planned.generation().file(), planned.generation());
+            late.removeIf(one -> one.generation() == generation);
+            if (lines.isEmpty()) {
+                running.add(generation);
             } else {
-                Map<String, String> lines = new HashMap<>(troubles);
-                lines.put(planned.component().kind(), line.get());
-                troubles = Map.copyOf(lines);
-                log.log(
-                        EventLog.Level.ERROR,
-                        PluginHostComponent.TARGET,
-                        "plugin_quarantined",
-                        line.get(),
-                        "plugin",
-                        planned.component().kind());
-                departures.remove(planned.generation());
+                quarantine(generation, lines);
             }
         }
         if (changed) {
@@ -362,10 +364,20 @@ final class Deployment {
         }
     }
 
+    /** A bundle runs with all of its planned kinds or with none. */
+    private void quarantine(Generation generation, Map<String, String> lines) {
+        Map<String, String> all = new HashMap<>(troubles);
+        all.putAll(lines);
+        troubles = Map.copyOf(all);
+        lines.forEach((kind, line) ->
+                log.log(EventLog.Level.ERROR, PluginHostComponent.TARGET, "plugin_quarantined", line, "plugin", kind));
+        departures.remove(generation);
+    }
+
     // ---- status
 
     void describe(List<Generation> starting) {
-        List<PluginStatus> now = report.of(running.values(), starting, troubles, ended, rejected);
+        List<PluginStatus> now = report.of(running, starting, troubles, ended, rejected);
         if (!now.equals(status)) {
             status = now;
             statusChanged.run();
@@ -376,7 +388,7 @@ final class Deployment {
 
     /** Stops and uninstalls everything, each plugin for as long as it may take. */
     void retireAll() {
-        Set<Generation> all = new LinkedHashSet<>(running.values());
+        Set<Generation> all = new LinkedHashSet<>(running);
         all.addAll(files.generations());
         late.forEach(one -> all.add(one.generation()));
         CompletableFuture.allOf(all.stream()

@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +22,7 @@ import java.util.function.Supplier;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import org.apache.felix.framework.FrameworkFactory;
 import org.nemorelay.config.LaunchOptions;
@@ -174,6 +176,11 @@ final class HostUnderTest {
 
     /** A plugin jar in a folder under the tree, its component the given class. */
     Path jar(String path, String kind, Class<?> component, Map<String, String> headers) throws IOException {
+        return jar(path, Map.of(kind, component), headers);
+    }
+
+    /** A plugin jar in a folder under the tree, with a component of a class for each kind. */
+    Path jar(String path, Map<String, Class<?>> componentByKind, Map<String, String> headers) throws IOException {
         Manifest manifest = new Manifest();
         Attributes attributes = manifest.getMainAttributes();
         attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -181,24 +188,39 @@ final class HostUnderTest {
         attributes.putValue("Bundle-SymbolicName", path.replaceAll("[^a-z]", "."));
         attributes.putValue("Bundle-Version", "1.2.3");
         attributes.putValue("Import-Package", "org.nemorelay.plugin.api;version=\"[1.0,2)\"");
-        attributes.putValue("Provide-Capability", "org.nemorelay.plugin;kind=" + kind + ";observer=true");
-        attributes.putValue("Service-Component", "OSGI-INF/component.xml");
+        attributes.putValue(
+                "Provide-Capability",
+                componentByKind.keySet().stream()
+                        .map(kind -> "org.nemorelay.plugin;kind=" + kind + ";observer=true")
+                        .collect(Collectors.joining(",")));
+        attributes.putValue(
+                "Service-Component",
+                componentByKind.keySet().stream()
+                        .map(kind -> "OSGI-INF/" + kind + ".xml")
+                        .collect(Collectors.joining(",")));
         headers.forEach(attributes::putValue);
         Path file = home.resolve(path);
         try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file), manifest)) {
-            Class<?> service = Arrays.stream(component.getInterfaces())
-                    .filter(each -> each.getPackage() == HookPolicy.class.getPackage())
-                    .findFirst()
-                    .orElseThrow();
-            String xml = "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path
-                    + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\""
-                    + (AutoCloseable.class.isAssignableFrom(component) ? " deactivate=\"close\">" : ">")
-                    + "<service><provide interface=\"" + service.getName() + "\"/></service>"
-                    + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
-            add(jar, "OSGI-INF/component.xml", xml.getBytes(StandardCharsets.UTF_8));
-            String name = component.getName().replace('.', '/') + ".class";
-            try (InputStream code = component.getClassLoader().getResourceAsStream(name)) {
-                add(jar, name, code.readAllBytes());
+            for (Map.Entry<String, Class<?>> entry : componentByKind.entrySet()) {
+                String kind = entry.getKey();
+                Class<?> component = entry.getValue();
+                Class<?> service = Arrays.stream(component.getInterfaces())
+                        .filter(each -> each.getPackage() == HookPolicy.class.getPackage())
+                        .findFirst()
+                        .orElseThrow();
+                String xml =
+                        "<scr:component xmlns:scr=\"http://www.osgi.org/xmlns/scr/v1.4.0\" name=\"" + path + "." + kind
+                                + "\" configuration-policy=\"require\" configuration-pid=\"" + kind + "\" init=\"1\""
+                                + (AutoCloseable.class.isAssignableFrom(component) ? " deactivate=\"close\">" : ">")
+                                + "<service><provide interface=\"" + service.getName() + "\"/></service>"
+                                + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
+                add(jar, "OSGI-INF/" + kind + ".xml", xml.getBytes(StandardCharsets.UTF_8));
+            }
+            for (Class<?> component : new HashSet<>(componentByKind.values())) {
+                String name = component.getName().replace('.', '/') + ".class";
+                try (InputStream code = component.getClassLoader().getResourceAsStream(name)) {
+                    add(jar, name, code.readAllBytes());
+                }
             }
         }
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
