@@ -346,11 +346,14 @@ final class Change {
         out(generation);
     }
 
-    /** Neither it nor what is wired to it takes a place; what has those places goes on. */
+    /** Neither it nor what is wired to it takes a place that is taken; what has those places goes on. */
     private void out(Generation generation) {
         next.remove(generation);
         for (Generation other : List.copyOf(next)) {
-            if (!deployment.running.contains(other) && other.dependsOn(Set.of(generation.bundle()))) {
+            if (!deployment.running.contains(other)
+                    && kinds.getOrDefault(other.file(), Set.of()).stream()
+                            .anyMatch(kind -> serving(kind).isPresent())
+                    && other.dependsOn(Set.of(generation.bundle()))) {
                 withdraw(other, "uses classes of " + generation.file() + ", which does not run");
             }
         }
