@@ -18,6 +18,12 @@ public interface ExchangeListener {
         return false;
     }
 
+    /**
+     * The exchange begins, and {@code cut} ends it as if upstream had broken off: its request is not sent again. It may be
+     * run on any thread and at any time; after the end it does nothing.
+     */
+    default void begin(Runnable cut) {}
+
     /** Bytes of the request's body that were read from the client; read-only. */
     default void requestBytes(ByteBuffer bytes) {}
 

@@ -40,6 +40,7 @@ final class ControlPlane implements AutoCloseable {
     private final ControlThread thread;
     private final Sessions sessions;
     private final ExitWatch exits;
+    private final Forwarding forwarding = new Forwarding();
     private final Effects effects;
     private final PluginReports plugins;
     private final SessionCommands commands;
@@ -71,7 +72,7 @@ final class ControlPlane implements AutoCloseable {
         sessions = new Sessions(thread, ids, clock, log, this::drainAcknowledged);
         Generations generations = new Generations(state, thread, log);
         exits = new ExitWatch(broker, thread, sessions::connected, this::ended);
-        effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock), exits, clock);
+        effects = new Effects(sessions, generations, ids, new TransitionLog(log, clock), exits, forwarding, clock);
         Publications publications = new Publications(broker, thread, sessions, generations, effects, probe, log);
         plugins = new PluginReports(broker, sessions, log);
         commands = new SessionCommands(broker, thread, sessions, effects, publications, plugins);
@@ -126,6 +127,11 @@ final class ControlPlane implements AutoCloseable {
     /** How to reach the worker of a lease; nothing when it has just gone. Any thread. */
     Optional<WorkerRoute> route(WorkerLease lease) {
         return sessions.route(lease.workerId());
+    }
+
+    /** What goes to workers now. Any thread. */
+    Forwarding forwarding() {
+        return forwarding;
     }
 
     /** A request to a worker failed in transport. Any thread. */

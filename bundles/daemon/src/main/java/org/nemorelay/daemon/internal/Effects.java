@@ -15,6 +15,7 @@ final class Effects {
     private final Ids ids;
     private final TransitionLog transitionLog;
     private final ExitWatch exits;
+    private final Forwarding forwarding;
     private final Clock clock;
 
     Effects(
@@ -23,12 +24,14 @@ final class Effects {
             Ids ids,
             TransitionLog transitionLog,
             ExitWatch exits,
+            Forwarding forwarding,
             Clock clock) {
         this.sessions = sessions;
         this.generations = generations;
         this.ids = ids;
         this.transitionLog = transitionLog;
         this.exits = exits;
+        this.forwarding = forwarding;
         this.clock = clock;
     }
 
@@ -62,6 +65,9 @@ final class Effects {
                 }
                 case Transition.WorkerRemoved removed -> {
                     exits.over(removed.workerId());
+                    if (removed.reason() == Transition.WorkerRemoved.Reason.DRAIN_DEADLINE_REACHED) {
+                        forwarding.cut(removed.workerId());
+                    }
                     sessions.removeWorker(removed.workerId(), "peer_closed");
                     generations.revoke(removed.fingerprint(), removed.generationId());
                 }

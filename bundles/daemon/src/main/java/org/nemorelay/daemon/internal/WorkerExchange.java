@@ -19,12 +19,15 @@ import org.nemorelay.protocol.PublicRoute;
  */
 final class WorkerExchange implements ExchangeListener, FailureAnswer {
     private static final int OPERATION_ID_LENGTH = 36;
+    private static final String DEADLINE = "drain_deadline_reached";
 
     private final PublicRoute route;
     private final WorkerLease lease;
     private final ControlPlane plane;
     private final RequestLog log;
     private boolean refusedByWorker;
+    private volatile Runnable cutter = () -> {};
+    private volatile boolean cut;
 
     WorkerExchange(PublicRoute route, WorkerLease lease, ControlPlane plane, RequestLog log) {
         this.route = route;
@@ -66,6 +69,22 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
         };
     }
 
+    String workerId() {
+        return lease.workerId();
+    }
+
+    /** The worker's drain deadline has passed. */
+    void cut() {
+        cut = true;
+        cutter.run();
+    }
+
+    @Override
+    public void begin(Runnable cutter) {
+        this.cutter = cutter;
+        plane.forwarding().begin(this);
+    }
+
     /** The failure's own words name the worker's address, which no harness may learn. */
     @Override
     public void write(Outcome.BeforeHead failure, Response response, Callback callback) {
@@ -80,6 +99,7 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
 
     @Override
     public void end(Outcome outcome) {
+        plane.forwarding().end(this);
         switch (outcome) {
             case Outcome.Completed _ -> {
                 if (refusedByWorker) {
@@ -95,7 +115,8 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
             // The provider's fault as often as the worker's, and a worker that is gone is known by its control
             // connection: to
             // send the next requests past the worker would let them past its policies.
-            case Outcome.BodyBroken _ -> log.workerRequestFailed(lease.workerId(), "response_body_failed");
+            case Outcome.BodyBroken _ ->
+                log.workerRequestFailed(lease.workerId(), cut ? DEADLINE : "response_body_failed");
         }
         if (lease.release()) {
             plane.drainProgress(lease.workerId());
@@ -103,6 +124,10 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
     }
 
     private void failed(String reason) {
+        if (cut) {
+            log.workerRequestFailed(lease.workerId(), DEADLINE);
+            return;
+        }
         log.workerRequestFailed(lease.workerId(), reason);
         plane.workerFailed(lease);
     }

@@ -170,6 +170,7 @@ final class ProxyExchange extends IteratingCallback
         if (destination.headTimeoutMs() > 0) {
             headDeadline = scheduler.schedule(this::headLate, destination.headTimeoutMs(), TimeUnit.MILLISECONDS);
         }
+        listener.begin(this::cut);
         upstream.send(this);
     }
 
@@ -754,6 +755,12 @@ final class ProxyExchange extends IteratingCallback
     private void fail(Outcome end, Throwable cause) {
         if (!ended.get() && outcome.compareAndSet(null, end)) {
             upstream.abort(cause);
+        }
+    }
+
+    private void cut() {
+        if (!ended.get()) {
+            upstream.abort(new IOException("given up"));
         }
     }
 
