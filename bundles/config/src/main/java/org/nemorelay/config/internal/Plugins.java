@@ -25,7 +25,9 @@ final class Plugins implements PluginPlan {
     private static final Set<String> COMPONENT_KEYS =
             new TreeSet<>(List.of("config", "enabled", "kind", "required", "sha256"));
     private static final Pattern SHA256 = Pattern.compile("[0-9a-fA-F]{64}");
-    private static final Set<String> POLICY_KEYS = Set.of("unknown_component", "unknown_field", "unsupported_value");
+    private static final Set<String> POLICY_KEYS =
+            new TreeSet<>(List.of("unknown_component", "unknown_field", "unsupported_value"));
+    private static final Set<String> PLUGINS_KEYS = Set.of("dynamic");
 
     private final List<Component> components;
     private final Map<String, Map<String, Object>> configurations;
@@ -92,8 +94,10 @@ final class Plugins implements PluginPlan {
                 throw Failures.at(version.position(), "version must be the integer 1");
             }
         });
-        file.entries().forEach((key, value) -> reading.check(() -> reading.top(key, value)));
         reading.check(() -> reading.unknownField = policy(file));
+        file.entries().forEach((key, value) -> reading.check(() -> reading.top(key, value)));
+        reading.members(file, "policy", POLICY_KEYS);
+        reading.members(file, "plugins", PLUGINS_KEYS);
         reading.check(() -> items(file).forEach(item -> reading.check(() -> reading.component(item))));
         stockPlugins(file, reading.notes);
         return new Plugins(reading);
@@ -125,7 +129,7 @@ final class Plugins implements PluginPlan {
                 return;
             }
             String text = "\"" + key + "\" is not a known key";
-            if (Spelling.meant(key, KEYS).isPresent()) {
+            if (unknownField.equals("error") || Spelling.meant(key, KEYS).isPresent()) {
                 throw Failures.at(value.position(), text + Spelling.instead(key, KEYS));
             }
             if (value instanceof TomlValue.Array(List<TomlValue> items, Position _)
@@ -167,21 +171,33 @@ final class Plugins implements PluginPlan {
             }
         }
 
-        private void unknown(TomlValue.Table component, String kind, String key, TomlValue value) {
-            if (COMPONENT_KEYS.contains(key)) {
-                return;
+        /** Looks at the keys of a table of the file's. */
+        void members(TomlValue.Table file, String name, Set<String> known) {
+            if (file.entries().get(name) instanceof TomlValue.Table table) {
+                table.entries()
+                        .forEach((key, value) -> check(() -> unknown(key, known, "[" + name + "]", value.position())));
             }
-            Position position = value.position();
-            String text = "\"" + key + "\" is not a known key of component \"" + kind + "\"";
+        }
+
+        private void unknown(TomlValue.Table component, String kind, String key, TomlValue value) {
             // The only table that a component has is its configuration, which would not be in force.
-            if (value instanceof TomlValue.Table
+            if (!COMPONENT_KEYS.contains(key)
+                    && value instanceof TomlValue.Table
                     && (key.toLowerCase(Locale.ROOT).startsWith("conf")
                             || !component.entries().containsKey("config"))) {
-                throw Failures.at(position, text + "; did you mean \"config\"?");
+                throw Failures.at(
+                        value.position(),
+                        "\"" + key + "\" is not a known key of component \"" + kind + "\"; did you mean \"config\"?");
             }
-            text += Spelling.instead(key, COMPONENT_KEYS);
-            if (unknownField.equals("error")
-                    || Spelling.meant(key, COMPONENT_KEYS).isPresent()) {
+            unknown(key, COMPONENT_KEYS, "component \"" + kind + "\"", value.position());
+        }
+
+        private void unknown(String key, Set<String> known, String where, Position position) {
+            if (known.contains(key)) {
+                return;
+            }
+            String text = "\"" + key + "\" is not a known key of " + where + Spelling.instead(key, known);
+            if (unknownField.equals("error") || Spelling.meant(key, known).isPresent()) {
                 throw Failures.at(position, text);
             }
             if (unknownField.equals("warn")) {

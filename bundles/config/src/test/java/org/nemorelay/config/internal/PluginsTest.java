@@ -122,6 +122,10 @@ class PluginsTest {
                     [[components]]\\nkind = "a"\\n[components.configuration]\\nx = 1 | plugins.toml:3:1: "configuration" is not a known key of component "a"; did you mean "config"?
                     [[components]]\\nkind = "a"\\n[components.settings]\\nx = 1 | plugins.toml:3:1: "settings" is not a known key of component "a"; did you mean "config"?
                     [[components]]\\nkind = "a"\\n[components.confg]\\nx = 1     | plugins.toml:3:1: "confg" is not a known key of component "a"; did you mean "config"?
+                    [policy]\\nunknown_feild = "error"                            | plugins.toml:2:1: "unknown_feild" is not a known key of [policy]; did you mean "unknown_field"?
+                    [policy]\\nunknown_field = "error"\\nother = 1                | plugins.toml:3:1: "other" is not a known key of [policy]; known: unknown_component, unknown_field, unsupported_value
+                    theme = 1\\n[policy]\\nunknown_field = "error"               | plugins.toml:1:1: "theme" is not a known key; known: components, plugins, policy, version
+                    [plugins]\\ndynamc = 1                                         | plugins.toml:2:1: "dynamc" is not a known key of [plugins]; did you mean "dynamic"?
                     [policy]\\nunknown_field = "error"\\n[[components]]\\nkind = "a"\\nx = 1 | plugins.toml:5:1: "x" is not a known key of component "a"; known: config, enabled, kind, required, sha256
                     """)
     void badFilesStopTheStart(String toml, String message) {
@@ -157,11 +161,14 @@ class PluginsTest {
     @Test
     void whatHasNoEffectIsSaid() {
         Plugins plugins = read(
-                "[theme]\ncolour = 1\n[[components]]\nkind = \"a\"\nnickname = \"b\"\n[[plugins.dynamic]]\nmanifest = \"x\"\n");
+                "[theme]\ncolour = 1\n[[components]]\nkind = \"a\"\nnickname = \"b\"\n[[plugins.dynamic]]\nmanifest = \"x\"\n"
+                        + "[policy]\nunheard_of = 1\n");
         assertEquals(List.of(), plugins.problems());
         assertEquals(
                 List.of(
                         "plugins.toml:1:1: ignored: \"theme\" is not a known key; known: components, plugins, policy, version",
+                        "plugins.toml:9:1: ignored: \"unheard_of\" is not a known key of [policy]; known:"
+                                + " unknown_component, unknown_field, unsupported_value",
                         "plugins.toml:5:1: ignored: \"nickname\" is not a known key of component \"a\"; known: config,"
                                 + " enabled, kind, required, sha256",
                         "plugins.toml:6:1: ignored: [[plugins.dynamic]] names plugin processes of another runtime; plugins"
