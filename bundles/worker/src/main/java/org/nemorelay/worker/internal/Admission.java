@@ -33,6 +33,7 @@ final class Admission {
     private volatile Optional<byte[]> pending = NONE;
     private volatile boolean open;
     private volatile boolean stopping;
+    private volatile boolean overdue;
     private final AtomicInteger inFlight = new AtomicInteger();
 
     /** A registration issued this token: the next probe must carry it. */
@@ -49,6 +50,17 @@ final class Admission {
     synchronized void stop() {
         stopping = true;
         open = false;
+    }
+
+    /** Nothing is taken any more, and of what was taken nothing is begun. */
+    void overdue() {
+        overdue = true;
+        stop();
+    }
+
+    /** Whether what was taken may still go to its provider. */
+    boolean maySend() {
+        return !overdue;
     }
 
     /** Whether the head carries exactly one worker token, and one that is valid now. Takes the same time for every value. */

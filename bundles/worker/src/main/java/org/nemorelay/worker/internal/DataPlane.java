@@ -61,6 +61,8 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     private static final FailureAnswer BAD_GATEWAY_UNCACHED = (failure, response, callback) ->
             Answers.gatewayError(response, callback, status(failure), failure.reason(), NO_STORE);
 
+    private static final String STOPPING = "the worker is stopping";
+
     private final Admission admission;
     private final Forwarder forwarder;
     private final Upstreams upstreams;
@@ -82,7 +84,14 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
             long maxHeldBytes,
             long headTimeoutMs) {
         this.admission = admission;
-        this.forwarder = forwarder;
+        this.forwarder = (request, response, callback, destination, listener, failure) -> {
+            if (admission.maySend()) {
+                forwarder.forward(request, response, callback, destination, listener, failure);
+            } else {
+                listener.end(new Outcome.Unsendable(STOPPING));
+                Answers.error(response, callback, 503, STOPPING);
+            }
+        };
         this.upstreams = upstreams;
         this.plugins = plugins;
         this.observation = observation;
@@ -106,7 +115,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
         switch (admission.enter()) {
             case ENTER -> admitted(path, request, response, new Leaving(callback, admission));
             case PASS_BY -> Answers.error(response, callback, 503, "the worker takes no requests now", PASS_THROUGH);
-            case STOPPING -> Answers.error(response, callback, 503, "the worker is stopping");
+            case STOPPING -> Answers.error(response, callback, 503, STOPPING);
         }
         return true;
     }

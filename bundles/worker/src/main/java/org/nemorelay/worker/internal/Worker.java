@@ -51,6 +51,9 @@ final class Worker implements Runnable {
         /** Lets observers finish. */
         void closeObservation(long millis) throws InterruptedException;
 
+        /** Whether the daemon's clock is this machine's. */
+        boolean daemonHasThisClock();
+
         /** Whether the process that started this one has ended. */
         boolean starterGone();
     }
@@ -285,6 +288,9 @@ final class Worker implements Runnable {
         while (true) {
             try {
                 boolean idle = admission.awaitIdle(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
+                if (!idle) {
+                    admission.overdue();
+                }
                 return idle || ending != Ending.DRAINED ? ending : Ending.DRAIN_DEADLINE;
             } catch (InterruptedException e) {
                 // A second wish to stop changes nothing.
@@ -389,6 +395,14 @@ final class Worker implements Runnable {
                 : new RelayException(FailureKind.PLUGIN, "the plugins do not start: " + Reasons.of(cause), cause);
     }
 
+    /** The relative limit, as the clocks of two machines need not agree; where the daemon's is ours, none outlives its deadline. */
+    private long timeLeft(ServerEvent.Drain drain) {
+        long left = Math.clamp(drain.timeoutMs(), 0, longestDrainMs);
+        long deadline = drain.deadlineUnixMs();
+        boolean known = surroundings.daemonHasThisClock() && deadline >= 0; // unsigned: beyond that is never
+        return known ? Math.clamp(deadline - System.currentTimeMillis(), 0, left) : left;
+    }
+
     private static long inFuture(long millis) {
         return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     }
@@ -406,8 +420,11 @@ final class Worker implements Runnable {
             if (!drainAsked.compareAndSet(false, true)) {
                 return; // the first one holds, however often it is said
             }
-            // The relative limit: the clocks of two machines need not agree.
-            happenings.add(new Happening.Drain(inFuture(Math.clamp(drain.timeoutMs(), 0, longestDrainMs))));
+            long left = timeLeft(drain);
+            if (left == 0) {
+                admission.overdue(); // this process stood still, and the requests in its sockets are being read as well
+            }
+            happenings.add(new Happening.Drain(inFuture(left)));
         }
 
         @Override

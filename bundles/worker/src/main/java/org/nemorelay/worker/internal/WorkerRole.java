@@ -216,6 +216,11 @@ public final class WorkerRole {
                     }
 
                     @Override
+                    public boolean daemonHasThisClock() {
+                        return daemon.loopback();
+                    }
+
+                    @Override
                     public boolean starterGone() {
                         return WorkerRole.starterGone();
                     }

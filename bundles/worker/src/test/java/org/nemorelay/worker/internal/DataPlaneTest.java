@@ -45,6 +45,7 @@ final class DataPlaneTest {
     private final List<String> hooks = new CopyOnWriteArrayList<>();
     private final List<String> exchanges = new CopyOnWriteArrayList<>();
     private final List<Map<String, List<String>>> seen = new CopyOnWriteArrayList<>();
+    private volatile Runnable beforeSending = () -> {};
     private HttpServer provider;
     private HttpListener worker;
 
@@ -82,6 +83,7 @@ final class DataPlaneTest {
             @Override
             public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
                 exchanges.add(path);
+                beforeSending.run();
                 return ExchangeListener.NONE;
             }
 
@@ -157,6 +159,17 @@ final class DataPlaneTest {
         assertEquals(503, late.statusCode());
         assertEquals(Optional.empty(), late.headers().firstValue("x-nemo-relay-worker-route-failure"));
         assertEquals(503, send("GET", "/_nemo-relay/worker/v1/ready", "").statusCode());
+    }
+
+    @Test
+    void whatWasTakenIsNotSentAfterTheDrainDeadline() throws Exception {
+        open();
+        beforeSending = admission::overdue;
+        HttpResponse<String> answer = send("POST", "/v1/responses", "{}");
+        assertEquals(503, answer.statusCode());
+        assertEquals("{\"error\":{\"message\":\"the worker is stopping\"}}", answer.body());
+        assertEquals(List.of(), seen);
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
     }
 
     @Test

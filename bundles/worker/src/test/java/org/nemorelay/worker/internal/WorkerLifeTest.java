@@ -1,6 +1,7 @@
 package org.nemorelay.worker.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -47,6 +48,7 @@ final class WorkerLifeTest {
             2_000);
     private volatile boolean gone;
     private volatile boolean orphan;
+    private volatile boolean sameClock = true;
     private final Thread thread = new Thread(worker, "worker under test");
 
     @BeforeEach
@@ -138,6 +140,28 @@ final class WorkerLifeTest {
         ended();
         assertTrue(log.lines.getLast().contains("reason=drain_deadline_reached"), "" + log.lines);
         assertTrue(acts.contains("exit 0"));
+    }
+
+    @Test
+    void aDrainThatIsReadAfterItsDeadlineCutsAtOnce() throws Exception {
+        serving();
+        enter();
+        long past = System.currentTimeMillis() - 1;
+        daemon.listeners.getLast().drain(new ServerEvent.Drain("d", daemon.workerId(), past, 600_000));
+        assertEquals(Admission.Verdict.STOPPING, admission.enter());
+        assertFalse(admission.maySend());
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=drain_deadline_reached"), "" + log.lines);
+    }
+
+    @Test
+    void anotherMachinesClockDecidesNothing() {
+        serving();
+        enter();
+        sameClock = false;
+        daemon.listeners.getLast().drain(new ServerEvent.Drain("d", daemon.workerId(), 1, 600_000));
+        Awaiting.await("stopped admitting", this::stopping);
+        assertTrue(admission.maySend());
     }
 
     @Test
@@ -417,6 +441,11 @@ final class WorkerLifeTest {
         @Override
         public void closeObservation(long millis) {
             acts.add("observation closed");
+        }
+
+        @Override
+        public boolean daemonHasThisClock() {
+            return sameClock;
         }
 
         @Override
