@@ -20,6 +20,7 @@ import org.nemorelay.protocol.control.SigningKey;
 @SuppressWarnings("try") // the lock is held, not used
 public final class StateFolder {
     private static final int MAX_PORT_BYTES = 16;
+    private static final int MAX_PORT = 65_535;
 
     private final Path base;
     private final Consumer<String> notices;
@@ -152,6 +153,7 @@ public final class StateFolder {
         files.folder(daemon());
         try (PrivateFiles.Lock lock = files.lock(first)) {
             Optional<byte[]> owner = files.read(first, MAX_PORT_BYTES);
+            owner.ifPresent(content -> checkPort(first, content));
             String suffix = owner.isEmpty() || Arrays.equals(owner.get(), ours) ? "" : "-" + port;
             GenerationFile generations = new GenerationFile(
                     files,
@@ -162,6 +164,26 @@ public final class StateFolder {
             }
             return generations;
         }
+    }
+
+    /** A damaged file would make this daemon take itself for the account's second one, which has other records. */
+    private static void checkPort(Path file, byte[] content) {
+        if (content.length == 0) {
+            return;
+        }
+        try {
+            String text = new String(content, StandardCharsets.ISO_8859_1);
+            int port = Integer.parseInt(text);
+            if (port >= 1 && port <= MAX_PORT && text.equals(Integer.toString(port))) {
+                return;
+            }
+        } catch (NumberFormatException e) {
+            // told below
+        }
+        throw new RelayException(
+                FailureKind.STATE,
+                file + " is not a valid port file (it must hold a number from 1 to " + MAX_PORT
+                        + " and nothing else); remove it: the next daemon to start has the account's record of workers");
     }
 
     /** The rules for files of this user. */

@@ -3,13 +3,43 @@ package org.nemorelay.identity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 
 class StateFolderTest {
+    @Test
+    void aDamagedPortFileIsRefused(@TempDir Path folder) throws IOException {
+        StateFolder state = StateFolder.at(folder.resolve("nemo-relay"));
+        state.generations(44_801);
+        Path file = state.daemon().resolve("first-daemon.port");
+        assertEquals("44801", Files.readString(file));
+        for (String content :
+                List.of("zzz", "0", "65536", "-1", "+44801", "044801", "44801\n", "99999999999", "\u00e9")) {
+            Files.writeString(file, content);
+            RelayException failure = assertThrows(RelayException.class, () -> state.generations(44_801), content);
+            assertEquals(FailureKind.STATE, failure.kind());
+            assertEquals(
+                    file + " is not a valid port file (it must hold a number from 1 to 65535 and nothing else);"
+                            + " remove it: the next daemon to start has the account's record of workers",
+                    failure.getMessage());
+            assertEquals(content, Files.readString(file));
+        }
+        for (String content : List.of("", "1", "65535", "44801")) {
+            Files.writeString(file, content);
+            state.generations(44_801);
+        }
+        Files.delete(file);
+        state.generations(44_802);
+        assertEquals("44802", Files.readString(file));
+    }
+
     @Test
     void xdgThenHome() {
         assertEquals(
