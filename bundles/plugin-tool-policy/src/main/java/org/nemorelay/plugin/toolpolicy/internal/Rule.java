@@ -136,6 +136,10 @@ record Rule(
     private static List<Pattern> expressions(PluginConfig config) {
         List<Pattern> patterns = new ArrayList<>();
         for (String text : strings(config, "commands")) {
+            if (text.isBlank()) {
+                throw config.failure(
+                        "commands", "\"" + text + "\" is blank, so it matches every command; write .* to mean that");
+            }
             try {
                 patterns.add(Pattern.compile(text));
             } catch (PatternSyntaxException e) {

@@ -107,6 +107,9 @@ class RulesTest {
                 "rules.0.commands: \"(\" is no regular expression: Unclosed group",
                 refusal("rules.0.action", "deny", "rules.0.commands", list("(")));
         assertEquals(
+                "rules.0.commands: \"\" is blank, so it matches every command; write .* to mean that",
+                refusal("rules.0.action", "allow", "rules.0.commands", list("")));
+        assertEquals(
                 "rules.0.tools: is empty; name something, or remove it to mean every call",
                 refusal("rules.0.action", "deny", "rules.0.tools", list()));
         assertEquals("surfaces: \"x\" is not one of hooks, responses", refusal("deny", list(), "surfaces", list("x")));
