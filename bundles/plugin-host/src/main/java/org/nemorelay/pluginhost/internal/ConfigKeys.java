@@ -180,6 +180,7 @@ final class ConfigKeys {
             public boolean accepts(Object value) {
                 return value.getClass().isArray()
                         && !(filled && isEmpty(value))
+                        && !(filled && each instanceof Expression && hasBlank(value))
                         && items(value).stream().allMatch(each::accepts);
             }
         }
@@ -493,6 +494,12 @@ final class ConfigKeys {
         if (expression.isPresent()) {
             return expression.get();
         }
+        if (type instanceof Type.Items(Type.Expression _, boolean filled)
+                && filled
+                && value.getClass().isArray()
+                && hasBlank(value)) {
+            return "has a blank expression, which matches everything; write .* to mean that";
+        }
         if (type instanceof Type.Items && value.getClass().isArray() && isEmpty(value)) {
             return "is empty; name something, or remove it";
         }
@@ -551,6 +558,10 @@ final class ConfigKeys {
 
     private static boolean isEmpty(Object array) {
         return Array.getLength(array) == 0;
+    }
+
+    private static boolean hasBlank(Object array) {
+        return items(array).stream().anyMatch(item -> item instanceof String text && text.isBlank());
     }
 
     private static List<Object> items(Object array) {

@@ -131,6 +131,15 @@ class ConfigKeysTest {
     }
 
     @Test
+    void aBlankExpressionIsToldWhereTheArrayMustHaveSome() {
+        Map<String, Object> config = Map.of("commands", new String[] {"rm", ""});
+        assertEquals(
+                List.of("commands: has a blank expression, which matches everything; write .* to mean that"),
+                problems(List.of("commands [regex]+"), config));
+        assertEquals(List.of(), problems(List.of("commands [regex]"), config));
+    }
+
+    @Test
     void anEmptyArrayAndAnEmptyStringAreToldWhereNoneIsWanted() {
         List<String> keys = List.of("words [=a|b]+", "tools [name]+", "why string+", "sign character", "at pointer");
         assertEquals(
