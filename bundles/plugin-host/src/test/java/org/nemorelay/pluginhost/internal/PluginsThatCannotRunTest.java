@@ -209,7 +209,7 @@ class PluginsThatCannotRunTest {
         Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
         host.plan("x", REQUIRED, Map.of()).start();
         assertEquals(
-                Optional.of(jar + ": plugin \"x\" OSGI-INF/component.xml names the class " + Appending.class.getName()
+                Optional.of(jar + ": plugin \"x\" OSGI-INF/x.xml names the class " + Appending.class.getName()
                         + ", which is not in the jar; build it again"),
                 host.failure());
     }
@@ -221,7 +221,7 @@ class PluginsThatCannotRunTest {
         put(jar, file, Arrays.copyOf(code(Appending.class), 100));
         host.plan("x", REQUIRED, Map.of()).start();
         assertEquals(
-                Optional.of(jar + ": plugin \"x\" OSGI-INF/component.xml names the class " + Appending.class.getName()
+                Optional.of(jar + ": plugin \"x\" OSGI-INF/x.xml names the class " + Appending.class.getName()
                         + ", whose file " + file + " is no whole class file; build it again"),
                 host.failure());
     }

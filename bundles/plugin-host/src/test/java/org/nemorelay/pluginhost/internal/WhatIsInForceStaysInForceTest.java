@@ -20,6 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.json.JsonObject;
@@ -99,6 +100,7 @@ class WhatIsInForceStaysInForceTest {
         aGoodOneTakesItsPlace();
     }
 
+    @Tag("long")
     @Test
     void theNewOneBlocks() throws Exception {
         begin(BY_KIND);
