@@ -8,21 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.nemorelay.identity.ClientTls;
-import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.RelayException;
-import org.nemorelay.protocol.RouteToken;
-import org.nemorelay.protocol.control.Ids;
-import org.nemorelay.protocol.control.Role;
 import org.nemorelay.protocol.control.SessionPayload;
 
 /** A daemon that says more than anybody can hear, or hears nothing: nothing piles up, and nobody waits for ever. */
@@ -51,33 +44,17 @@ class ControlFloodTest {
     }
 
     private ControlSession register() {
-        StateFolder state = StateFolder.at(temp.resolve("user"));
-        Ids ids = new Ids();
-        return new ControlClient(
-                        daemon.url(),
-                        Role.MCP,
-                        ids.uuid7(),
-                        state.machineIdentity(),
-                        state.pins(),
-                        ids,
-                        new ClientTls(Map.of()))
-                .registerMcp(
-                        RouteToken.parse("6ABczPkGGtD7g_0xg-a9dnUM0oftASYPYSzz0yvegK0")
-                                .orElseThrow(),
-                        new NetworkHint("127.0.0.1", OptionalInt.empty()),
-                        new ControlListener() {
-                            @Override
-                            public boolean directive(Directive directive) {
-                                return heard.incrementAndGet() <= room;
-                            }
+        return daemon.registered(temp.resolve("user"), 5, new ControlListener() {
+            @Override
+            public boolean directive(Directive directive) {
+                return heard.incrementAndGet() <= room;
+            }
 
-                            @Override
-                            public void disconnected() {
-                                ends.incrementAndGet();
-                            }
-                        },
-                        System.nanoTime() + 5_000_000_000L)
-                .session();
+            @Override
+            public void disconnected() {
+                ends.incrementAndGet();
+            }
+        });
     }
 
     private Thread flood() {

@@ -7,9 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,17 +15,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.nemorelay.identity.ClientTls;
-import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.LaunchGrant;
-import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.protocol.control.CancelOutcome;
 import org.nemorelay.protocol.control.FrameCodec;
 import org.nemorelay.protocol.control.FrameException;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.ReplyBody;
-import org.nemorelay.protocol.control.Role;
 import org.nemorelay.protocol.control.ServerEvent;
 
 /** What a daemon says, bent in every way: it is understood, or it ends the connection; nothing else happens to a client. */
@@ -167,27 +161,11 @@ class EventFuzzTest {
     }
 
     private ControlSession register(FakeDaemon daemon, AtomicInteger ends) {
-        StateFolder state = StateFolder.at(temp.resolve("user"));
-        Ids ids = new Ids();
-        return new ControlClient(
-                        daemon.url(),
-                        Role.MCP,
-                        ids.uuid7(),
-                        state.machineIdentity(),
-                        state.pins(),
-                        ids,
-                        new ClientTls(Map.of()))
-                .registerMcp(
-                        RouteToken.parse("6ABczPkGGtD7g_0xg-a9dnUM0oftASYPYSzz0yvegK0")
-                                .orElseThrow(),
-                        new NetworkHint("127.0.0.1", OptionalInt.empty()),
-                        new ControlListener() {
-                            @Override
-                            public void disconnected() {
-                                ends.incrementAndGet();
-                            }
-                        },
-                        System.nanoTime() + 20_000_000_000L)
-                .session();
+        return daemon.registered(temp.resolve("user"), 20, new ControlListener() {
+            @Override
+            public void disconnected() {
+                ends.incrementAndGet();
+            }
+        });
     }
 }

@@ -15,14 +15,17 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import org.nemorelay.identity.ClientTls;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.Directive;
+import org.nemorelay.protocol.RouteToken;
 import org.nemorelay.protocol.control.CancelOutcome;
 import org.nemorelay.protocol.control.ClientCommand;
 import org.nemorelay.protocol.control.CommandFrame;
@@ -414,5 +417,26 @@ public final class FakeDaemon implements AutoCloseable {
                 throw new AssertionError(e);
             }
         }
+    }
+
+    /** An MCP client of this daemon that was registered within {@code seconds}, with the user's state in {@code user}. */
+    ControlSession registered(Path user, int seconds, ControlListener listener) {
+        StateFolder state = StateFolder.at(user);
+        Ids ids = new Ids();
+        return new ControlClient(
+                        url(),
+                        Role.MCP,
+                        ids.uuid7(),
+                        state.machineIdentity(),
+                        state.pins(),
+                        ids,
+                        new ClientTls(Map.of()))
+                .registerMcp(
+                        RouteToken.parse("6ABczPkGGtD7g_0xg-a9dnUM0oftASYPYSzz0yvegK0")
+                                .orElseThrow(),
+                        new NetworkHint("127.0.0.1", OptionalInt.empty()),
+                        listener,
+                        System.nanoTime() + seconds * 1_000_000_000L)
+                .session();
     }
 }
