@@ -142,6 +142,15 @@ public final class Broker {
         return workers.failed(lease, now);
     }
 
+    /**
+     * The worker leaves in good order: it drains as after the last session, though there are sessions, and is not taken back.
+     * What is under way to it is still taken; {@link Transition.LeaveGranted} says when nothing is. Refused for a worker that
+     * was not published yet; one that drains already is a no-op.
+     */
+    public synchronized Outcome<Void> workerLeaves(Permit permit, long now) {
+        return workers.leaves(permit, now);
+    }
+
     /** The worker knows that it drains. */
     public synchronized Outcome<Void> drainAcknowledged(String workerId, long now) {
         return workers.drainAcknowledged(workerId, now);

@@ -3,6 +3,7 @@ package org.nemorelay.broker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.nemorelay.broker.Transition.DrainBegan.Cause;
 import org.nemorelay.broker.Transition.McpRemoved;
 import org.nemorelay.broker.Transition.McpRemoved.RouteAction;
 import org.nemorelay.broker.Transition.WorkerRemoved;
@@ -181,10 +182,10 @@ final class Lifecycle {
         switch (route.state) {
             case State.Activating activating
             when action == RouteAction.CANCEL_ACTIVATION -> cancel(route, activating, now, out);
-            case State.Ready ready when last -> drain(route, ready.worker(), now, out);
+            case State.Ready ready when last -> drain(route, ready.worker(), Cause.LAST_SESSION_LEFT, now, out);
             case State.Recovering recovering
             when last && recovering.worker().isPresent() ->
-                drain(route, recovering.worker().get(), now, out);
+                drain(route, recovering.worker().get(), Cause.LAST_SESSION_LEFT, now, out);
             case State.PassThrough passThrough when last && !passThrough.permanent() -> become(route, EMPTY, out);
             // Recovering: while its saved generation may still come back, no launch of this user may overtake it.
             default -> {}
@@ -221,14 +222,21 @@ final class Lifecycle {
         become(route, new State.PassThrough(false, now + backoff), out);
     }
 
-    void drain(Route route, Worker worker, long now, List<Transition> out) {
+    void drain(Route route, Worker worker, Cause cause, long now, List<Transition> out) {
         worker.draining = true;
         worker.published = false;
-        worker.drainKnown = worker.connected && !worker.acknowledgesDrain;
+        worker.leaving = cause == Cause.WORKER_LEAVES;
+        worker.drainKnown = worker.leaving || worker.connected && !worker.acknowledgesDrain;
         long deadline = now + settings.drainMs();
         become(route, new State.Draining(worker, deadline), out);
         out.add(new Transition.DrainBegan(
-                route.fingerprint, worker.id, worker.generationId, worker.endpoint, deadline, worker.inFlight.get()));
+                route.fingerprint,
+                worker.id,
+                worker.generationId,
+                worker.endpoint,
+                deadline,
+                worker.inFlight.get(),
+                cause));
     }
 
     void finishDrainIfDue(Route route, long now, List<Transition> out) {
@@ -236,6 +244,10 @@ final class Lifecycle {
             return;
         }
         Worker worker = draining.worker();
+        if (worker.leaving && worker.inFlight.get() == 0) {
+            worker.leaving = false;
+            out.add(new Transition.LeaveGranted(route.fingerprint, worker.id));
+        }
         if (worker.exited() || now >= draining.deadline()) {
             tables.workers.remove(worker.id);
             route.durable = Optional.empty();

@@ -76,8 +76,9 @@ public sealed interface Transition {
     record WorkerLost(Fingerprint fingerprint, String workerId, String generationId) implements Transition {}
 
     /**
-     * A worker admits no request any more and must be told to drain, when the record on disk says that it drains and until
-     * when: neither this daemon nor a later one takes it back, and both wait for its exit.
+     * A worker is sent no request any more and must be told to drain, when the record on disk says that it drains and until
+     * when: neither this daemon nor a later one takes it back, and both wait for its exit. One that leaves knows; it is told
+     * with {@link LeaveGranted}.
      */
     record DrainBegan(
             Fingerprint fingerprint,
@@ -85,8 +86,18 @@ public sealed interface Transition {
             String generationId,
             String endpoint,
             long deadlineMs,
-            int inFlight)
-            implements Transition {}
+            int inFlight,
+            Cause cause)
+            implements Transition {
+        /** Why. */
+        public enum Cause {
+            LAST_SESSION_LEFT,
+            WORKER_LEAVES
+        }
+    }
+
+    /** Nothing is under way any more to a worker that leaves, and nothing will be: it must be told that it may end. */
+    record LeaveGranted(Fingerprint fingerprint, String workerId) implements Transition {}
 
     /** A drained worker is gone. */
     record WorkerRemoved(Fingerprint fingerprint, String workerId, String generationId, Reason reason)

@@ -26,6 +26,9 @@ final class Worker {
      */
     boolean drainKnown;
 
+    /** It said that it leaves, and takes what is under way to it until it hears that nothing is. */
+    boolean leaving;
+
     /** Its process has ended, as somebody saw who can tell. */
     boolean ended;
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.nemorelay.broker.StagedWorker.Permit;
+import org.nemorelay.broker.Transition.DrainBegan.Cause;
 import org.nemorelay.protocol.TokenDigest;
 
 /** What workers do: see {@link Broker}, whose lock is held here. */
@@ -225,6 +226,25 @@ final class WorkerEvents {
             out.add(new Transition.CommunicationFailed(route.fingerprint, worker.id));
             lifecycle.settle(route, now, out);
         }
+        return new Outcome.Accepted<>(null, out);
+    }
+
+    /** Told again, or when its drain is under way already, it changes nothing: the drain that it is told of lets it go. */
+    Outcome<Void> leaves(Permit permit, long now) {
+        List<Transition> out = new ArrayList<>();
+        Optional<Refusal> refusal = refusal(permit);
+        if (refusal.isPresent()) {
+            return refusal.get() == Refusal.DRAINING
+                    ? new Outcome.Accepted<>(null, out)
+                    : new Outcome.Refused<>(refusal.get(), out);
+        }
+        Route route = tables.workers.get(permit.workerId());
+        if (route.state instanceof State.Activating) {
+            return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
+        }
+        lifecycle.drain(route, route.pendingWorker().orElseThrow(), Cause.WORKER_LEAVES, now, out);
+        lifecycle.finishDrainIfDue(route, now, out);
+        lifecycle.settle(route, now, out);
         return new Outcome.Accepted<>(null, out);
     }
 

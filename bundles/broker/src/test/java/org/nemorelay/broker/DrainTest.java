@@ -176,6 +176,95 @@ class DrainTest {
         assertEquals(RouteState.READY, scene.state("ann"), "a published worker keeps its grace");
     }
 
+    private void leave() {
+        scene.accepted(scene.broker.workerLeaves(worker.permit(), scene.now));
+    }
+
+    /** What crossed with its word is under way: it is let go when that has ended, and replaced when it has exited. */
+    @Test
+    void aWorkerThatLeavesIsLetGoWhenNothingIsUnderWayAndReplacedWhenItHasExited() {
+        WorkerLease lease = scene.lease("ann");
+        leave();
+        Transition.DrainBegan drain = scene.seen(Transition.DrainBegan.class).getLast();
+        assertEquals(Transition.DrainBegan.Cause.WORKER_LEAVES, drain.cause());
+        assertEquals(scene.now + 120_000, drain.deadlineMs());
+        assertEquals(new Resolution.PassThrough(true, Resolution.Reason.DRAINING), scene.resolve("ann"));
+        assertEquals(new Directive.WaitForWorker(100), scene.lastTold("a").orElseThrow());
+        leave();
+        assertEquals(Refusal.DRAINING, scene.refused(scene.broker.publish(worker.permit(), scene.now)));
+        assertTrue(scene.seen(Transition.LeaveGranted.class).isEmpty(), "a request is under way");
+        assertTrue(lease.release());
+        scene.accepted(scene.broker.drainProgress("w", scene.now));
+        assertEquals(1, scene.seen(Transition.LeaveGranted.class).size());
+        scene.after(5_000);
+        assertEquals(RouteState.DRAINING, scene.state("ann"), "its control connection is still open");
+        disconnect();
+        scene.advance();
+        assertEquals("a", scene.seen(Transition.LaunchNominated.class).getLast().sessionId());
+        assertEquals(
+                WorkerRemoved.Reason.DRAINED,
+                scene.seen(WorkerRemoved.class).getLast().reason());
+        assertEquals(1, scene.seen(Transition.DrainBegan.class).size());
+        assertEquals(1, scene.seen(Transition.LeaveGranted.class).size());
+    }
+
+    @Test
+    void aWorkerThatLeavesWithNothingUnderWayIsLetGoAtOnce() {
+        leave();
+        assertEquals("w", scene.seen(Transition.LeaveGranted.class).getLast().workerId());
+        disconnect();
+        scene.advance();
+        assertEquals(RouteState.ACTIVATING, scene.state("ann"));
+    }
+
+    /** The last end may be hidden by a request that was turned away in that moment. */
+    @Test
+    void anEndThatNobodyToldOfIsLookedFor() {
+        WorkerLease lease = scene.lease("ann");
+        leave();
+        lease.release();
+        scene.after(1_000);
+        assertEquals(1, scene.seen(Transition.LeaveGranted.class).size());
+    }
+
+    @Test
+    void aConnectionThatTheDaemonGaveUpIsNoExitOfAWorkerThatLeaves() {
+        leave();
+        scene.accepted(scene.broker.workerCut(worker.permit(), scene.now));
+        scene.after(119_999);
+        assertEquals(RouteState.DRAINING, scene.state("ann"));
+        scene.after(1);
+        assertEquals(RouteState.ACTIVATING, scene.state("ann"));
+        assertEquals(
+                WorkerRemoved.Reason.DRAIN_DEADLINE_REACHED,
+                scene.seen(WorkerRemoved.class).getLast().reason());
+    }
+
+    @Test
+    void aWorkerThatLeavesUnderRequireWorkerLeavesItsRouteUnavailable() {
+        Scene strict = Scene.strict();
+        StagedWorker leaving = strict.readyRoute("a", "ann", "w");
+        strict.accepted(strict.broker.workerLeaves(leaving.permit(), strict.now));
+        assertEquals(new Resolution.Unavailable(Resolution.Reason.DRAINING), strict.resolve("ann"));
+    }
+
+    @Test
+    void onlyAWorkerThatWasPublishedMayLeave() {
+        Scene early = Scene.standard();
+        StagedWorker staged = early.stage("w", "ann", early.registerOwner("a", "ann"));
+        assertEquals(Refusal.WRONG_STATE, early.refused(early.broker.workerLeaves(staged.permit(), early.now)));
+        assertEquals(RouteState.ACTIVATING, early.state("ann"));
+    }
+
+    @Test
+    void aRegistrationThatWasReplacedDoesNotLeave() {
+        disconnect();
+        StagedWorker back = scene.accepted(scene.tryRecover("w", "ann", worker.generationId()));
+        assertEquals(Refusal.SUPERSEDED, scene.refused(scene.broker.workerLeaves(worker.permit(), scene.now)));
+        scene.publish(back.permit());
+        assertEquals(RouteState.READY, scene.state("ann"));
+    }
+
     @Test
     void case11EndOfDrainNominatesAWaitingSession() {
         release("a");

@@ -36,6 +36,7 @@ final class World {
         CONTROL_LOSS,
         CONTROL_CUT,
         RECOVER,
+        LEAVE,
         DRAIN_ACKNOWLEDGED,
         WORKER_EXIT,
         EXIT_SEEN,
@@ -74,6 +75,8 @@ final class World {
         boolean acknowledged;
         /** This daemon knows that it knows. */
         boolean heard;
+        /** It leaves, and ends when it is let go. */
+        boolean leaving;
         /** When its drain ends at the latest; never for one that does not drain. */
         long drainDeadline = Long.MAX_VALUE;
 
@@ -168,6 +171,9 @@ final class World {
                         events[n++] = event(Kind.READY, u, i);
                         events[n++] = event(Kind.PROBE_FAILURE, u, i);
                     }
+                    if (!process.toldToDrain && recorded(user, process)) {
+                        events[n++] = event(Kind.LEAVE, u, i);
+                    }
                     if (process.toldToDrain && !process.acknowledged) {
                         events[n++] = event(Kind.DRAIN_ACKNOWLEDGED, u, i);
                     }
@@ -236,6 +242,16 @@ final class World {
                 follow(broker.workerCut(process.permit, now));
             }
             case RECOVER -> recover(user, user.processes.get(index));
+            case LEAVE -> {
+                Process process = user.processes.get(index);
+                process.acknowledged = true;
+                process.heard = true;
+                process.leaving = true;
+                Outcome<Void> outcome = broker.workerLeaves(process.permit, now);
+                holds(outcome instanceof Outcome.Accepted<Void>, "a worker that was published may leave");
+                follow(outcome);
+                holds(user.routable.filter(process.id::equals).isEmpty(), "a worker that leaves is sent nothing new");
+            }
             case DRAIN_ACKNOWLEDGED -> {
                 Process process = user.processes.get(index);
                 process.acknowledged = true;
@@ -264,6 +280,13 @@ final class World {
             case DAEMON_RESTART -> restart();
         }
         follow(broker.advance(this::nextGrant, now));
+    }
+
+    /** Whether its generation is on disk: it has been published and does not drain. */
+    private static boolean recorded(User user, Process process) {
+        return user.disk
+                .filter(generation -> generation.generationId().equals(process.generation))
+                .isPresent();
     }
 
     /** The worker of a drain whose process has ended before the daemon could know. */
@@ -394,6 +417,7 @@ final class World {
                 process.connected = false;
                 process.published = false;
                 process.heard = false;
+                process.leaving = false;
                 boolean lost = process.drainDeadline == Long.MAX_VALUE
                         && user.disk
                                 .filter(generation -> generation.generationId().equals(process.generation))
@@ -464,6 +488,16 @@ final class World {
                     process(user, began.workerId()).ifPresent(process -> {
                         process.drainDeadline = began.deadlineMs();
                         process.toldToDrain = process.connected;
+                    });
+                }
+                case Transition.LeaveGranted granted -> {
+                    User user = user(granted.fingerprint());
+                    holds(
+                            requests(user, granted.workerId()) == 0,
+                            "a worker that leaves is let go when nothing is under way to it");
+                    process(user, granted.workerId()).ifPresent(process -> {
+                        holds(process.leaving, "who leaves is let go");
+                        process.leaving = false;
                     });
                 }
                 case Transition.WorkerRemoved removed -> {
@@ -623,8 +657,12 @@ final class World {
         }
         if (route.state instanceof State.Draining draining) {
             holds(draining.deadline() > now, "a drain ends at its deadline");
-            process(user, draining.worker().id)
-                    .ifPresent(process -> holds(!exited(user, process), "a drain ends with its worker"));
+            process(user, draining.worker().id).ifPresent(process -> {
+                holds(!exited(user, process), "a drain ends with its worker");
+                holds(
+                        !process.leaving || requests(user, process.id) > 0,
+                        "a worker that leaves is let go as soon as nothing is under way to it");
+            });
         }
         // Draining or not: what the broker would publish now is a live process that does not drain.
         for (Process process : user.processes) {
@@ -769,13 +807,9 @@ final class World {
                     + flag(process.toldToDrain, 4)
                     + flag(process.acknowledged, 8)
                     + flag(process.heard, 1 << 13)
+                    + flag(process.leaving, 1 << 14)
                     + flag(user.routable.filter(process.id::equals).isPresent(), 16)
-                    + flag(
-                            user.disk
-                                    .filter(generation ->
-                                            generation.generationId().equals(process.generation))
-                                    .isPresent(),
-                            32)
+                    + flag(recorded(user, process), 32)
                     + (requests(user, process.id) << 6)
                     + flag(
                             route != null

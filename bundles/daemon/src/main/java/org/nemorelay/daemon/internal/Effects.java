@@ -79,6 +79,9 @@ final class Effects {
                     drain(began);
                     exits.begin(began.workerId(), began.endpoint());
                 }
+                case Transition.LeaveGranted granted ->
+                    Optional.ofNullable(sessions.workers.get(granted.workerId()))
+                            .ifPresent(sessions::drain);
                 case Transition.RouteChanged _,
                         Transition.McpAdded _,
                         Transition.LaunchNominated _,
@@ -91,7 +94,10 @@ final class Effects {
         }
     }
 
-    /** Told when it is on record: a daemon that is killed in between would wait for a worker that does not come back. */
+    /**
+     * Told when it is on record: a daemon that is killed in between would wait for a worker that does not come back. One that
+     * leaves goes whether or not, and is told when it is let go.
+     */
     private void drain(Transition.DrainBegan began) {
         Optional<ControlSession.Worker> worker = Optional.ofNullable(sessions.workers.get(began.workerId()));
         worker.ifPresent(session -> session.drainDeadline = Optional.of(began.deadlineMs()));
@@ -102,7 +108,9 @@ final class Effects {
                         began.workerId(),
                         began.endpoint(),
                         clock.unixMs() + began.deadlineMs() - clock.monotonicMs()),
-                () -> worker.flatMap(sessions::current).ifPresent(sessions::drain));
+                () -> worker.filter(session -> began.cause() == Transition.DrainBegan.Cause.LAST_SESSION_LEFT)
+                        .flatMap(sessions::current)
+                        .ifPresent(sessions::drain));
     }
 
     private void unstage(String workerId, String reason) {

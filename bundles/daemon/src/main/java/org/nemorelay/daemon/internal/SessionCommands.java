@@ -107,7 +107,7 @@ final class SessionCommands {
                 !mcp && ready.workerId().equals(session.id)
                         ? Optional.empty()
                         : Optional.of(ControlFailure.unauthorized("the session belongs to another worker"));
-            case SessionPayload.ReportPlugins _ ->
+            case SessionPayload.ReportPlugins _, SessionPayload.Leave _ ->
                 mcp
                         ? Optional.of(ControlFailure.unauthorized("a worker's command on an MCP session"))
                         : Optional.empty();
@@ -123,7 +123,10 @@ final class SessionCommands {
         String id = switch (payload) {
             case SessionPayload.ActivationFailed failed -> failed.activationId();
             case SessionPayload.CancelActivation cancel -> cancel.activationId();
-            case SessionPayload.Ready _, SessionPayload.Release _, SessionPayload.ReportPlugins _ -> "none";
+            case SessionPayload.Ready _,
+                    SessionPayload.Release _,
+                    SessionPayload.Leave _,
+                    SessionPayload.ReportPlugins _ -> "none";
         };
         return id.isEmpty() || id.length() > MAX_ACTIVATION_ID
                 ? Optional.of(ControlFailure.of(FailureKind.INVALID_ARGUMENT, "activation_id must have 1 to 128 bytes"))
@@ -163,6 +166,12 @@ final class SessionCommands {
                 plugins.said((ControlSession.Worker) session, report.plugins());
                 Replies.succeed(socket, session, requestId, new ReplyBody.Empty());
             }
+            case SessionPayload.Leave _ ->
+                finish(
+                        socket,
+                        session,
+                        requestId,
+                        broker.workerLeaves(((ControlSession.Worker) session).permit, thread.now()));
             case SessionPayload.Ready _ -> publications.ready(socket, (ControlSession.Worker) session, requestId);
         }
     }

@@ -140,7 +140,10 @@ final class TransitionLog {
             case Transition.DrainBegan drain ->
                 info(
                         "worker_drain_started",
-                        "Worker drain started after its last MCP session left",
+                        switch (drain.cause()) {
+                            case LAST_SESSION_LEFT -> "Worker drain started after its last MCP session left";
+                            case WORKER_LEAVES -> "Worker drain started because its process was told to end";
+                        },
                         "fingerprint",
                         drain.fingerprint(),
                         "worker_id",
@@ -148,7 +151,9 @@ final class TransitionLog {
                         "in_flight",
                         drain.inFlight(),
                         "deadline_unix_ms",
-                        clock.unixMs() + drain.deadlineMs() - clock.monotonicMs());
+                        clock.unixMs() + drain.deadlineMs() - clock.monotonicMs(),
+                        "reason",
+                        word(drain.cause()));
             case Transition.WorkerRemoved removed ->
                 info(
                         "worker_removed",
@@ -197,7 +202,7 @@ final class TransitionLog {
                         changed.from().word(),
                         "to",
                         changed.to().word());
-            case Transition.DirectiveChanged _ -> {}
+            case Transition.DirectiveChanged _, Transition.LeaveGranted _ -> {}
         }
     }
 

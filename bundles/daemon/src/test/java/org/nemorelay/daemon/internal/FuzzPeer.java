@@ -30,6 +30,7 @@ final class FuzzPeer implements AutoCloseable {
         RECOVER_WORKER,
         READY,
         REPORT_PLUGINS,
+        LEAVE,
         RELEASE,
         ACTIVATION_FAILED,
         CANCEL_ACTIVATION,
@@ -80,7 +81,7 @@ final class FuzzPeer implements AutoCloseable {
             case REGISTER_MCP -> fresh(peer(false, FramePeer.newKey()).challenged()).socket;
             case REGISTER_WORKER, RECOVER_WORKER ->
                 fresh(peer(true, mcpPeer().key).challenged()).socket;
-            case READY, REPORT_PLUGINS -> workerPeer().socket;
+            case READY, REPORT_PLUGINS, LEAVE -> workerPeer().socket;
             case RELEASE, ACTIVATION_FAILED, CANCEL_ACTIVATION, ACKNOWLEDGE -> mcpPeer().socket;
         };
     }
@@ -110,6 +111,7 @@ final class FuzzPeer implements AutoCloseable {
                         worker.orElseThrow()
                                 .session(new SessionPayload.ReportPlugins(
                                         List.of(new PluginReport("kind", "1", "active", "file", ""))));
+                    case LEAVE -> worker.orElseThrow().session(new SessionPayload.Leave());
                     case RELEASE -> mcp.orElseThrow().session(new SessionPayload.Release());
                     case ACTIVATION_FAILED ->
                         mcp.orElseThrow()
@@ -171,7 +173,7 @@ final class FuzzPeer implements AutoCloseable {
     void answered(Kind kind, CommandFrame frame, JsonObject reply, int status) {
         boolean counted = status == 200 || status == 204;
         if (frame.command() instanceof ClientCommand.Session session) {
-            Optional<FramePeer> peer = kind == Kind.READY || kind == Kind.REPORT_PLUGINS ? worker : mcp;
+            Optional<FramePeer> peer = workers(kind) ? worker : mcp;
             if (counted && !(session.request().payload() instanceof SessionPayload.Release)) {
                 peer.orElseThrow().sequence++;
             } else {
@@ -184,6 +186,10 @@ final class FuzzPeer implements AutoCloseable {
         }
     }
 
+    private static boolean workers(Kind kind) {
+        return kind == Kind.READY || kind == Kind.REPORT_PLUGINS || kind == Kind.LEAVE;
+    }
+
     private void forgetWorker() {
         worker.ifPresent(peer -> peer.socket.close());
         worker = Optional.empty();
@@ -193,7 +199,7 @@ final class FuzzPeer implements AutoCloseable {
     void done(Kind kind, RawControl socket) {
         switch (kind) {
             case CHALLENGE, REGISTER_MCP, REGISTER_WORKER, RECOVER_WORKER -> socket.close();
-            case READY, REPORT_PLUGINS, RELEASE, ACTIVATION_FAILED, CANCEL_ACTIVATION, ACKNOWLEDGE -> {}
+            case READY, REPORT_PLUGINS, LEAVE, RELEASE, ACTIVATION_FAILED, CANCEL_ACTIVATION, ACKNOWLEDGE -> {}
         }
     }
 

@@ -326,6 +326,7 @@ public final class FrameCodec {
         return switch (type) {
             case "ready" -> new SessionPayload.Ready(payload.string("worker_id"));
             case "release" -> new SessionPayload.Release();
+            case "leave" -> new SessionPayload.Leave();
             case "activation_failed" ->
                 new SessionPayload.ActivationFailed(
                         payload.string("activation_id"), ActivationFailure.of(payload.string("reason")));

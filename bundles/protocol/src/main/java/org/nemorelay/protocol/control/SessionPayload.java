@@ -44,6 +44,22 @@ public sealed interface SessionPayload {
         }
     }
 
+    /**
+     * Worker: I end; send me nothing more, and tell me by a drain when nothing is under way to me. Only for a daemon that offers
+     * {@link Capabilities#PEER}.
+     */
+    record Leave() implements SessionPayload {
+        @Override
+        public String type() {
+            return "leave";
+        }
+
+        @Override
+        public Map<String, Object> json() {
+            return Map.of();
+        }
+    }
+
     /** MCP: the launch did not lead to a worker. */
     record ActivationFailed(String activationId, ActivationFailure reason) implements SessionPayload {
         @Override

@@ -100,6 +100,15 @@ class FrameCodecTest {
     }
 
     @Test
+    void aLeaveTravels() {
+        ClientCommand command =
+                new ClientCommand.Session(SessionRequest.of("s", new Secret("t"), "r", 3, new SessionPayload.Leave()));
+        String text = FrameCodec.encode(new CommandFrame("1", command));
+        assertTrue(text.contains("\"type\":\"leave\""), text);
+        assertEquals(command, FrameCodec.decodeCommand(text).command());
+    }
+
+    @Test
     void everyEventTravels() {
         LaunchGrant grant = new LaunchGrant(
                 "a", "secret", LaunchGrant.NO_DEADLINE, "0.0.0.0", 4711, Optional.of("relay.example.com"));

@@ -65,6 +65,15 @@ final class ControlDaemon implements Daemon {
         }
 
         @Override
+        public boolean leave() {
+            boolean peer = registration.session().daemon().offers(Capabilities.PEER);
+            if (peer) {
+                registration.session().request(new SessionPayload.Leave());
+            }
+            return peer;
+        }
+
+        @Override
         public void close() {
             registration.session().close();
         }

@@ -32,6 +32,12 @@ interface Daemon {
         /** Tells about the plugins, if the daemon cares to hear it. */
         void report(List<PluginReport> plugins);
 
+        /**
+         * Has the daemon send nothing more, with a drain to say when nothing is under way; false where it does not know how,
+         * and this worker must refuse by itself.
+         */
+        boolean leave();
+
         @Override
         void close();
     }

@@ -96,6 +96,7 @@ final class Worker implements Runnable {
     private final long longestDrainMs;
     private final BlockingQueue<Happening> happenings = new LinkedBlockingQueue<>();
     private final AtomicBoolean drainAsked = new AtomicBoolean();
+    private final AtomicBoolean stopAsked = new AtomicBoolean();
     private volatile Optional<Thread> living = Optional.empty();
 
     // Of the worker's own thread.
@@ -125,9 +126,13 @@ final class Worker implements Runnable {
 
     /** Asks the worker to finish what is in flight and end. Any thread. */
     void stop() {
-        happenings.add(new Happening.Stop());
-        // Registrations and recoveries are waited for elsewhere than at the queue.
-        living.ifPresent(Thread::interrupt);
+        synchronized (stopAsked) {
+            if (stopAsked.compareAndSet(false, true)) {
+                happenings.add(new Happening.Stop());
+                // Registrations and recoveries are waited for elsewhere than at the queue.
+                living.ifPresent(Thread::interrupt);
+            }
+        }
     }
 
     @Override
@@ -267,7 +272,9 @@ final class Worker implements Runnable {
                     return drain(drain.deadlineNanos(), Ending.DRAINED);
                 }
                 case Happening.Stop _ -> {
-                    return drain(inFuture(longestDrainMs), Ending.SIGNAL);
+                    long deadline = inFuture(longestDrainMs);
+                    leave(deadline);
+                    return drain(deadline, Ending.SIGNAL);
                 }
                 case Happening.ControlLost lost -> {
                     if (!recovered(lost.at() + TimeUnit.MILLISECONDS.toNanos(RetryPolicy.BUDGET_MS))) {
@@ -278,6 +285,37 @@ final class Worker implements Runnable {
                 // Told before the ending that stopped the wait for them, or after it.
                 case Happening.PluginsReady _ -> {}
                 case Happening.PluginsFailed _ -> {}
+            }
+        }
+    }
+
+    /**
+     * Has the daemon send nothing more, and takes what it had sent before it knew: returns when nothing is under way, and at
+     * once where the daemon cannot be asked.
+     */
+    private void leave(long deadlineNanos) {
+        synchronized (stopAsked) {
+            Thread.interrupted(); // by stop(), which is done: it would break what follows
+        }
+        try {
+            if (!link.orElseThrow().leave()) {
+                return;
+            }
+        } catch (RelayException e) {
+            // Not published yet, or out of touch: nothing comes, or what comes is refused and passes by.
+            return;
+        }
+        while (true) {
+            try {
+                Happening happening =
+                        happenings.poll(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+                if (happening == null
+                        || happening instanceof Happening.Drain
+                        || happening instanceof Happening.ControlLost lost && lost.session() == sessions) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                // A second wish to stop changes nothing.
             }
         }
     }

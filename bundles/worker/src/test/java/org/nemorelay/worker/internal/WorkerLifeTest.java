@@ -177,6 +177,62 @@ final class WorkerLifeTest {
         assertTrue(acts.contains("exit 0"));
     }
 
+    /** What the daemon had sent before it knew is taken, until it says that nothing is under way any more. */
+    @Test
+    void aWorkerThatLeavesTakesRequestsUntilItIsLetGo() throws Exception {
+        daemon.peer = true;
+        serving();
+        worker.stop();
+        Awaiting.await("told", () -> acts.contains("leave"));
+        enter();
+        assertFalse(acts.contains("listener closed"), "" + acts);
+        drain(20_000);
+        Awaiting.await("stopped admitting", this::stopping);
+        assertTrue(thread.isAlive(), "one request is still in flight");
+        admission.leave();
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=signal"), "" + log.lines);
+        assertFalse(acts.contains("link 1 closed"), "its control connection ends with the process");
+    }
+
+    @Test
+    void aWorkerThatLeavesAndLosesItsDaemonDrainsByItself() throws Exception {
+        daemon.peer = true;
+        serving();
+        enter();
+        worker.stop();
+        Awaiting.await("told", () -> acts.contains("leave"));
+        daemon.listeners.getLast().disconnected();
+        Awaiting.await("stopped admitting", this::stopping);
+        admission.leave();
+        ended();
+        assertEquals(1, daemon.listeners.size(), "it does not come back");
+        assertTrue(log.lines.getLast().contains("reason=signal"), "" + log.lines);
+    }
+
+    @Test
+    void aWorkerThatLeavesIsNotHeldLongerThanItsDrain() throws Exception {
+        daemon.peer = true;
+        serving();
+        worker.stop();
+        ended();
+        assertTrue(acts.contains("leave"), "" + acts);
+        assertTrue(acts.contains("exit 0"), "" + acts);
+    }
+
+    @Test
+    void aDaemonThatRefusesTheLeaveDoesNotHoldTheWorker() throws Exception {
+        daemon.peer = true;
+        daemon.refusesLeave = true;
+        serving();
+        enter();
+        worker.stop();
+        Awaiting.await("stopped admitting", this::stopping);
+        admission.leave();
+        ended();
+        assertTrue(log.lines.getLast().contains("reason=signal"), "" + log.lines);
+    }
+
     @Test
     void aLostConnectionIsRecoveredWithAFreshToken() throws Exception {
         serving();
@@ -316,6 +372,10 @@ final class WorkerLifeTest {
         volatile int refusals;
         /** Set to drain whoever comes back. */
         volatile boolean drained;
+        /** Whether it understands a worker that leaves. */
+        volatile boolean peer;
+
+        volatile boolean refusesLeave;
 
         @Override
         public String workerId() {
@@ -363,6 +423,18 @@ final class WorkerLifeTest {
                 @Override
                 public void report(List<PluginReport> reported) {
                     acts.add("report " + reported.size());
+                }
+
+                @Override
+                public boolean leave() {
+                    if (refusesLeave) {
+                        throw new RelayException(FailureKind.CONFLICT, "no");
+                    }
+                    acts.add("leave");
+                    if (Thread.interrupted()) {
+                        throw new RelayException(FailureKind.UNAVAILABLE, "the wait for the daemon was interrupted");
+                    }
+                    return peer;
                 }
 
                 @Override
