@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.nemorelay.protocol.Fingerprint;
@@ -77,14 +78,33 @@ final class Tables {
         return false;
     }
 
-    private static RouteStatus status(Route route) {
+    private RouteStatus status(Route route) {
         int connected = 0;
         Collection<Session> all = route.sessions.values();
         for (Session session : all) {
             connected += session.connected ? 1 : 0;
         }
         return new RouteStatus(
-                route.fingerprint, route.state.kind(), route.tokens.size(), all.size(), connected, workerStatus(route));
+                route.fingerprint,
+                route.state.kind(),
+                route.tokens.size(),
+                all.size(),
+                connected,
+                workerStatus(route),
+                until(route));
+    }
+
+    private OptionalLong until(Route route) {
+        return switch (route.state) {
+            case State.Ready ready
+            when !ready.worker().published ->
+                OptionalLong.of(ready.worker().unavailableSince + settings.disconnectGraceMs());
+            case State.Draining draining -> OptionalLong.of(draining.deadline());
+            case State.Recovering recovering
+            when route.durable.isPresent() || recovering.worker().isPresent() -> OptionalLong.of(recovering.deadline());
+            case State.Empty _, State.Activating _, State.Ready _, State.PassThrough _, State.Recovering _ ->
+                OptionalLong.empty();
+        };
     }
 
     private static Optional<RouteStatus.WorkerStatus> workerStatus(Route route) {

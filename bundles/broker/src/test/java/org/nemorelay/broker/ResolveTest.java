@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.broker.Resolution.PassThrough;
 import org.nemorelay.broker.Resolution.Reason;
@@ -45,6 +46,26 @@ class ResolveTest {
                         new RouteStatus.WorkerStatus("m-recovering", RouteState.RECOVERING, 1, false, 0),
                         new RouteStatus.WorkerStatus("z-ready", RouteState.READY, 1, true, 0)),
                 scene.broker.workers());
+    }
+
+    /** Its place is kept, and requests pass it by: an operator who reads `ready` would look in the wrong place. */
+    @Test
+    void aRouteWhoseWorkerIsOutOfReachIsNotCalledReady() {
+        Scene scene = Scene.standard();
+        StagedWorker worker = scene.readyRoute("a", "ann", "w");
+        RouteStatus ready = scene.broker.routes().getFirst();
+        assertEquals("ready", ready.word());
+        assertEquals(OptionalLong.empty(), ready.until());
+        scene.accepted(scene.broker.workerDisconnected(worker.permit(), scene.now));
+        long lost = scene.now;
+        scene.after(10_000);
+        RouteStatus away = scene.broker.routes().getFirst();
+        assertEquals("reconnecting", away.word());
+        assertEquals(OptionalLong.of(lost + 30_000), away.until());
+        scene.accepted(scene.broker.releaseMcp("a", scene.now));
+        RouteStatus draining = scene.broker.routes().getFirst();
+        assertEquals("draining", draining.word());
+        assertEquals(OptionalLong.of(scene.now + 120_000), draining.until());
     }
 
     @Test

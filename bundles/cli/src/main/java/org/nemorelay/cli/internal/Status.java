@@ -64,11 +64,24 @@ public final class Status {
         status.put("source", "public_paths");
         status.put("daemon", paths.health().values());
         try {
-            status.put("workers", paths.workers().array("workers"));
+            status.put(
+                    "workers",
+                    paths.workers().objects("workers").stream()
+                            .map(Status::shown)
+                            .toList());
         } catch (JsonException e) {
             throw new RelayException(FailureKind.INTERNAL, "the daemon at " + address + ": " + e.getMessage(), e);
         }
         return status;
+    }
+
+    /** As the control socket tells it: on the public path a worker whose place is kept is called ready, and not available. */
+    static Map<String, Object> shown(JsonObject worker) {
+        Map<String, Object> shown = new LinkedHashMap<>(worker.values());
+        if (worker.string("state").equals("ready") && !worker.bool("control_available")) {
+            shown.put("state", "reconnecting");
+        }
+        return shown;
     }
 
     /** Empty where this user has no such socket: the daemon may be another user's. */

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.nemorelay.json.Json;
 
 /** Facts stand apart, and what cannot be seen is not called none. */
 class StatusTest {
@@ -44,6 +45,19 @@ class StatusTest {
 
                 Plugins: none
                 """, Status.text(status));
+    }
+
+    /** The public path has the stock program's words: `ready`, and not available, for a worker whose place is kept. */
+    @Test
+    void aWorkerThatIsOutOfReachIsNotCalledReady() {
+        assertEquals("reconnecting", shown("ready", false));
+        assertEquals("ready", shown("ready", true));
+        assertEquals("draining", shown("draining", false));
+    }
+
+    private static Object shown(String state, boolean available) {
+        String worker = "{\"state\":\"" + state + "\",\"control_available\":" + available + "}";
+        return Status.shown(Json.parseObject(worker)).get("state");
     }
 
     @Test

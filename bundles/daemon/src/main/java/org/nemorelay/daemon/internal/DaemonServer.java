@@ -329,17 +329,19 @@ public final class DaemonServer implements AdminVerb {
         List<Object> routes = new ArrayList<>();
         List<Object> workers = new ArrayList<>();
         for (RouteStatus route : serving.broker().routes()) {
-            routes.add(Json.object(
+            Map<String, Object> shown = Json.object(
                     "fingerprint",
                     brief(route.fingerprint().hex()),
                     "state",
-                    route.state().word(),
+                    route.word(),
                     "tokens",
                     route.tokens(),
                     "references",
                     route.references(),
                     "connected",
-                    route.connected()));
+                    route.connected());
+            route.until().ifPresent(until -> shown.put("seconds_left", secondsUntil(until)));
+            routes.add(shown);
             route.worker()
                     .ifPresent(worker -> workers.add(Json.object(
                             "worker_id",
@@ -347,7 +349,7 @@ public final class DaemonServer implements AdminVerb {
                             "fingerprint",
                             brief(route.fingerprint().hex()),
                             "state",
-                            worker.state().word(),
+                            route.word(),
                             "in_flight",
                             worker.inFlight(),
                             "control_available",
@@ -398,6 +400,10 @@ public final class DaemonServer implements AdminVerb {
             }
         });
         return plugins;
+    }
+
+    private long secondsUntil(long monotonicMs) {
+        return Math.ceilDiv(Math.max(0, monotonicMs - clock.monotonicMs()), 1_000);
     }
 
     private static String brief(String fingerprint) {

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -249,7 +250,13 @@ class RoutingTest {
         worker.close();
         TestDaemon.await("control is lost", () -> daemonShows("\"control_available\":false"));
         assertEquals("provider", post(ann.header()));
+        Map<String, Object> away = daemon.server.run(Map.of());
+        assertTrue(away.get("routes").toString().matches(".*state=reconnecting,.* seconds_left=(30|[12][0-9]).*"));
+        assertTrue(away.get("workers").toString().contains("state=reconnecting"), away::toString);
         worker.recover().ready();
+        Map<String, Object> back = daemon.server.run(Map.of());
+        assertTrue(back.get("routes").toString().contains("state=ready"), back::toString);
+        assertFalse(back.toString().contains("seconds_left"), back::toString);
         assertEquals("worker", post(ann.header()));
         assertNotEquals(before, worker.registration.dataToken().text());
     }
