@@ -16,7 +16,7 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.Events;
 
 /** Editors count tokens by the dozen: all at once, with their query, and no turn of the model (B17). */
-@ExtendWith(Line.Shared.class)
+@ExtendWith(Line.OfOneClass.class)
 @Timeout(60)
 class CountTokensTest {
     private static final int CALLS = 50;
@@ -24,7 +24,7 @@ class CountTokensTest {
     @ParameterizedTest
     @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, WORKER"})
     void fiftyAtOnce(Version version, Route route, Line line) throws Exception {
-        int before = Events.in(line.bench.events).size();
+        long before = recorded(line, "end");
         CountDownLatch together = new CountDownLatch(CALLS);
         List<String> targets = new ArrayList<>();
         line.provider().respond(route.at("/v1/messages/count_tokens"), (request, reply) -> {
@@ -33,9 +33,8 @@ class CountTokensTest {
             }
             together.countDown();
             // None is answered before all are here.
-            if (together.await(20, TimeUnit.SECONDS)) {
-                reply.sized(200, "application/json", request.bodyText());
-            }
+            boolean all = together.await(20, TimeUnit.SECONDS);
+            reply.sized(all ? 200 : 504, "application/json", request.bodyText());
         });
         List<Call> calls = new ArrayList<>();
         try {
@@ -44,13 +43,11 @@ class CountTokensTest {
                         version,
                         route,
                         "/v1/messages/count_tokens?beta=true",
-                        ("{\"input_tokens\":" + (1_000 + i) + "}").getBytes(StandardCharsets.UTF_8)));
+                        body(i).getBytes(StandardCharsets.UTF_8)));
             }
             for (int i = 0; i < CALLS; i++) {
-                assertEquals(200, calls.get(i).head().status());
-                assertEquals(
-                        "{\"input_tokens\":" + (1_000 + i) + "}",
-                        new String(calls.get(i).rest(), StandardCharsets.UTF_8));
+                assertEquals(200, calls.get(i).head().status(), "call " + i);
+                assertEquals(body(i), new String(calls.get(i).rest(), StandardCharsets.UTF_8));
             }
         } finally {
             calls.forEach(Call::close);
@@ -69,18 +66,18 @@ class CountTokensTest {
                 assertEquals(200, call.head().status());
                 call.rest();
             }
-            Await.until(
-                    "the request is recorded",
-                    Duration.ofSeconds(10),
-                    () -> Events.in(line.bench.events).stream()
-                            .skip(before)
-                            .anyMatch(event -> event.string("name").equals("anthropic.messages")));
-            assertEquals(
-                    1,
-                    Events.in(line.bench.events).stream()
-                            .skip(before)
-                            .filter(Events.scope("anthropic.messages", "start"))
-                            .count());
+            Await.until("the request is recorded", Duration.ofSeconds(10), () -> recorded(line, "end") == before + 1);
+            assertEquals(before + 1, recorded(line, "start"));
         }
+    }
+
+    private static long recorded(Line line, String category) {
+        return Events.in(line.bench.events).stream()
+                .filter(Events.scope("anthropic.messages", category))
+                .count();
+    }
+
+    private static String body(int tokens) {
+        return "{\"input_tokens\":" + (1_000 + tokens) + "}";
     }
 }

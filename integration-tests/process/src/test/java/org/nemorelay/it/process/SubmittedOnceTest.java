@@ -1,9 +1,9 @@
 package org.nemorelay.it.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -48,16 +48,17 @@ class SubmittedOnceTest {
                 count(next.get());
             }
         });
-        List<String> ids = new ArrayList<>();
+        int met = 0;
         for (int i = 0; i < 20; i++) {
             String id = UUID.randomUUID().toString();
-            ids.add(id);
-            // Every other one meets the connection of the one before.
-            assertEquals(i % 2 == 0 ? 200 : 502, status(line, version, route, id), "request " + i);
+            // Every other one meets the connection of the one before, which a client that is fast may find not yet
+            // pooled.
+            int status = status(line, version, route, id);
+            assertTrue(status == 200 || status == 502, "request " + i + ": " + status);
+            assertEquals(1, submitted.get(id), "request " + i);
+            met += status == 502 ? 1 : 0;
         }
-        for (String id : ids) {
-            assertEquals(1, submitted.get(id));
-        }
+        assertTrue(met > 0, "no request met a pooled connection");
     }
 
     @ParameterizedTest
