@@ -14,6 +14,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.nemorelay.it.Await;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.McpSession;
@@ -30,13 +33,14 @@ import org.nemorelay.plugin.api.RequestIntercept;
 
 /**
  * What requests feel of a plugin that is installed, configured anew, updated and removed under 200 requests a second: how
- * many are lost, and the 99th percentile beside that of undisturbed windows before and after. Then what is left in the
+ * many are lost, and the 99th percentile beside that of undisturbed windows before and after, in turns. Then what is left in the
  * worker of a plugin that came and went fifty times.
  */
 final class DeployBench {
     private static final int RATE = 200;
     private static final int ROUNDS = 50;
     private static final int WARM_UP = 2;
+    private static final int DISTURBED = 2;
     private static final Duration WINDOW = Duration.ofSeconds(16);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String NOTHING = "version = 1\ncomponents = []\n";
@@ -60,9 +64,12 @@ final class DeployBench {
             for (int i = 0; i < WARM_UP; i++) {
                 window(relay, user, WINDOW, () -> changes(tree));
             }
-            Window before = window(relay, user, WINDOW, () -> {});
-            Window during = window(relay, user, WINDOW, () -> changes(tree));
-            Window after = window(relay, user, WINDOW, () -> {});
+            List<Window> undisturbed = new ArrayList<>(List.of(window(relay, user, WINDOW, () -> {})));
+            List<Window> disturbed = new ArrayList<>();
+            for (int i = 0; i < DISTURBED; i++) {
+                disturbed.add(window(relay, user, WINDOW, () -> changes(tree)));
+                undisturbed.add(window(relay, user, WINDOW, () -> {}));
+            }
             long worker = StartBench.worker(relay);
             comeAndGo(tree, relay, user);
             long first = loaders(worker);
@@ -71,24 +78,39 @@ final class DeployBench {
             }
             long left = loaders(worker) - first;
             session.end();
-            double undisturbed = Math.max(before.p99(), after.p99());
             return String.format(
                     Locale.ROOT,
                     """
                     | %,d requests at %d/s while a plugin is installed, configured, updated, removed | %d lost | none |
-                    | their p99, undisturbed before and after | %.2f ms, %.2f and %.2f ms: %.2f times | at most 2 times |
+                    | their p99 in each of %d windows, times the mean of the undisturbed ones before and after | %s | at most 2 |
+                    | the same by chance: an undisturbed window, times the one before | %s | |
+                    | p99 of the undisturbed windows | %s ms | |
                     | class loaders left by %d rounds of installing and removing | %d | at most 1 |
                     """,
-                    during.sent(),
+                    disturbed.stream().mapToInt(Window::sent).sum(),
                     RATE,
-                    during.lost(),
-                    during.p99(),
-                    before.p99(),
-                    after.p99(),
-                    during.p99() / undisturbed,
+                    disturbed.stream().mapToInt(Window::lost).sum(),
+                    DISTURBED,
+                    list(
+                            DISTURBED,
+                            i -> disturbed.get(i).p99()
+                                    / ((undisturbed.get(i).p99()
+                                                    + undisturbed.get(i + 1).p99())
+                                            / 2)),
+                    list(
+                            DISTURBED,
+                            i -> undisturbed.get(i + 1).p99()
+                                    / undisturbed.get(i).p99()),
+                    list(DISTURBED + 1, i -> undisturbed.get(i).p99()),
                     ROUNDS,
                     left);
         }
+    }
+
+    private static String list(int count, IntToDoubleFunction figure) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> String.format(Locale.ROOT, "%.2f", figure.applyAsDouble(i)))
+                .collect(Collectors.joining(", "));
     }
 
     /** A plugin that refuses every request, from its coming to its going. */

@@ -20,7 +20,8 @@ import org.nemorelay.it.User;
 
 /**
  * {@code Main report FILE} measures everything and writes the report; {@code Main memory MINUTES FILE} loads one daemon and
- * its worker for so long and writes what became of their memory; {@code Main plugins FILE} writes what plugins cost a request.
+ * its worker for so long and writes what became of their memory; {@code Main plugins GROUPS FILE} writes what plugins cost a
+ * request, as so many groups of processes have measured.
  */
 public final class Main {
     private static final String NO_PLUGINS = "version = 1\n";
@@ -42,7 +43,7 @@ public final class Main {
             Main main = new Main(folder, provider, lean);
             String report = switch (arguments[0]) {
                 case "memory" -> main.memory(Integer.parseInt(arguments[1]));
-                case "plugins" -> new PluginBench(folder, lean).run();
+                case "plugins" -> new PluginBench(folder, lean, Integer.parseInt(arguments[1])).run();
                 default -> main.measure();
             };
             Files.writeString(Path.of(arguments[arguments.length - 1]), report);
@@ -129,7 +130,7 @@ public final class Main {
         return session;
     }
 
-    private static void progress(String what) {
+    static void progress(String what) {
         System.err.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + what);
     }
 
