@@ -29,6 +29,8 @@ public final class ControlSession implements AutoCloseable {
     /** How long a request waits for its reply where its caller does not say. */
     public static final long REQUEST_TIMEOUT_MS = 5_000;
 
+    private static final long READ_OUT_MS = 1_000;
+
     private final WebSocket socket;
     private final Ids ids;
     private final String sessionId;
@@ -205,8 +207,12 @@ public final class ControlSession implements AutoCloseable {
                 throw new IOException("more directives wait than may");
             }
         } else if (event instanceof ServerEvent.Drain drain) {
-            acknowledge(drain.requestId());
-            listener.drain(drain);
+            try {
+                acknowledge(drain.requestId());
+            } finally {
+                // It holds though the daemon may have gone since.
+                listener.drain(drain);
+            }
         }
     }
 
@@ -219,6 +225,7 @@ public final class ControlSession implements AutoCloseable {
                 "", 503, new ReplyBody.Failure("the control connection to the daemon was lost", Optional.empty()));
         synchronized (pending) {
             ended = true;
+            pending.notifyAll();
             for (Pending waiting : pending.values()) {
                 waiting.complete(gone);
             }
@@ -238,6 +245,17 @@ public final class ControlSession implements AutoCloseable {
     }
 
     private RelayException lost(IOException e) {
+        // A daemon that is gone may have said something before: the reader finds that first, and then the end.
+        try {
+            synchronized (pending) {
+                long deadline = System.nanoTime() + READ_OUT_MS * 1_000_000;
+                while (!ended && deadline - System.nanoTime() > 0) {
+                    pending.wait(remaining(deadline));
+                }
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
         close();
         return new RelayException(FailureKind.UNAVAILABLE, "the control connection to the daemon was lost", e);
     }

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +119,23 @@ class ControlSessionTest {
                 client.recoverWorker("http://127.0.0.1:2", Optional.empty(), first.generationGrant(), heard, soon);
         again.session().request(new SessionPayload.Ready(client.instanceId()));
         assertEquals(List.of(), daemon.faults());
+    }
+
+    /** A process that stood still finds it so: what was said before the end counts, and is known when a request fails. */
+    @Test
+    void aDrainHoldsThoughItsDaemonIsGone() {
+        ControlClient client = client(Role.WORKER);
+        LaunchGrant grant = new LaunchGrant("a", "t", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.empty());
+        long soon = System.nanoTime() + 30_000_000_000L;
+        WorkerRegistration worker = client.registerWorker("http://127.0.0.1:2", grant, Optional.empty(), heard, soon);
+        heard.standstill = new CountDownLatch(1);
+        daemon.push(new Directive.UsePassThrough());
+        FakeDaemon.await("it stands still", () -> heard.directives.size() == 1);
+        daemon.drainAndReset(client.instanceId());
+        heard.standstill.countDown();
+        assertThrows(
+                RelayException.class, () -> worker.session().request(new SessionPayload.Ready(client.instanceId())));
+        assertEquals(1, heard.drains.size());
     }
 
     @Test
@@ -303,10 +322,17 @@ class ControlSessionTest {
         final List<Directive> directives = new CopyOnWriteArrayList<>();
         final List<ServerEvent.Drain> drains = new CopyOnWriteArrayList<>();
         volatile int ends;
+        /** What hearing a directive waits for. */
+        volatile CountDownLatch standstill = new CountDownLatch(0);
 
         @Override
         public boolean directive(Directive directive) {
-            return directives.add(directive);
+            directives.add(directive);
+            try {
+                return standstill.await(60, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                return false;
+            }
         }
 
         @Override

@@ -103,6 +103,14 @@ public final class FakeDaemon implements AutoCloseable {
         }
     }
 
+    /** Tells every live session to drain, and is gone in that moment: nothing can be said to it any more. */
+    public void drainAndReset(String workerId) {
+        for (Connection connection : connections) {
+            connection.send(new ServerEvent.Drain(ids.uuid7(), workerId, 1, 119_998));
+            connection.reset();
+        }
+    }
+
     /** Sends text that need not be a frame. */
     public void pushRaw(String text) {
         for (Connection connection : connections) {
@@ -408,6 +416,15 @@ public final class FakeDaemon implements AutoCloseable {
             } catch (IOException e) {
                 // the client went away
             }
+        }
+
+        private void reset() {
+            try {
+                socket.setSoLinger(true, 0);
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            close();
         }
 
         private void close() {

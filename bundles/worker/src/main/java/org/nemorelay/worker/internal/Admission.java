@@ -35,6 +35,20 @@ final class Admission {
     private volatile boolean stopping;
     private volatile boolean overdue;
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final Standstill standstill;
+
+    Admission() {
+        this(new Standstill(System::nanoTime));
+    }
+
+    Admission(Standstill standstill) {
+        this.standstill = standstill;
+    }
+
+    /** What a request that was taken waits for after a pause. */
+    Standstill standstill() {
+        return standstill;
+    }
 
     /** A registration issued this token: the next probe must carry it. */
     synchronized void issued(Secret token) {

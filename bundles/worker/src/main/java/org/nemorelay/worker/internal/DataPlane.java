@@ -84,12 +84,24 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
             long maxHeldBytes,
             long headTimeoutMs) {
         this.admission = admission;
-        this.forwarder = (request, response, callback, destination, listener, failure) -> {
+        Forwarder unlessOverdue = (request, response, callback, destination, listener, failure) -> {
             if (admission.maySend()) {
                 forwarder.forward(request, response, callback, destination, listener, failure);
             } else {
                 listener.end(new Outcome.Unsendable(STOPPING));
                 Answers.error(response, callback, 503, STOPPING);
+            }
+        };
+        this.forwarder = (request, response, callback, destination, listener, failure) -> {
+            if (admission.standstill().doubted()) {
+                admission
+                        .standstill()
+                        .await(() -> request.getComponents()
+                                .getExecutor()
+                                .execute(() -> unlessOverdue.forward(
+                                        request, response, callback, destination, listener, failure)));
+            } else {
+                unlessOverdue.forward(request, response, callback, destination, listener, failure);
             }
         };
         this.upstreams = upstreams;

@@ -77,6 +77,8 @@ final class Worker implements Runnable {
 
         record PluginsChanged() implements Happening {}
 
+        record StoodStill() implements Happening {}
+
         record PluginsFailed(RelayException failure) implements Happening {}
 
         record Drain(long deadlineNanos) implements Happening {}
@@ -122,6 +124,7 @@ final class Worker implements Runnable {
         this.log = log;
         this.process = process;
         this.longestDrainMs = longestDrainMs;
+        admission.standstill().ask(() -> happenings.add(new Happening.StoodStill()));
     }
 
     /** Asks the worker to finish what is in flight and end. Any thread. */
@@ -222,12 +225,11 @@ final class Worker implements Runnable {
                 .whenComplete((done, failure) -> happenings.add(
                         failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
         Happening first = next();
-        while (first instanceof Happening.PluginsChanged) {
+        while (first instanceof Happening.PluginsChanged || first instanceof Happening.StoodStill) {
             first = next();
         }
         switch (first) {
-            case Happening.PluginsReady _ -> {}
-            case Happening.PluginsChanged _ -> {}
+            case Happening.PluginsReady _, Happening.PluginsChanged _, Happening.StoodStill _ -> {}
             case Happening.PluginsFailed failed -> {
                 // The reason belongs into the administrator's list too, and this worker is about to end.
                 report();
@@ -252,14 +254,16 @@ final class Worker implements Runnable {
         while (true) {
             Happening happening;
             try {
-                happening = happenings.take();
+                admission.standstill().tick();
+                happening = happenings.poll(Standstill.TICK_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
                 if (!endingAsked()) {
                     throw e;
                 }
                 continue;
             }
-            if (!(happening instanceof Happening.ControlLost lost) || lost.session() == sessions) {
+            if (happening != null
+                    && (!(happening instanceof Happening.ControlLost lost) || lost.session() == sessions)) {
                 return happening;
             }
         }
@@ -281,7 +285,7 @@ final class Worker implements Runnable {
                         return drain(inFuture(longestDrainMs), Ending.CONTROL_LOST);
                     }
                 }
-                case Happening.PluginsChanged _ -> report();
+                case Happening.PluginsChanged _, Happening.StoodStill _ -> report();
                 // Told before the ending that stopped the wait for them, or after it.
                 case Happening.PluginsReady _ -> {}
                 case Happening.PluginsFailed _ -> {}
@@ -305,14 +309,18 @@ final class Worker implements Runnable {
             // Not published yet, or out of touch: nothing comes, or what comes is refused and passes by.
             return;
         }
-        while (true) {
+        while (deadlineNanos - System.nanoTime() > 0) {
             try {
-                Happening happening =
-                        happenings.poll(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
-                if (happening == null
-                        || happening instanceof Happening.Drain
+                admission.standstill().tick();
+                long wait =
+                        Math.min(deadlineNanos - System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(Standstill.TICK_MS));
+                Happening happening = happenings.poll(wait, TimeUnit.NANOSECONDS);
+                if (happening instanceof Happening.Drain
                         || happening instanceof Happening.ControlLost lost && lost.session() == sessions) {
                     return;
+                }
+                if (happening instanceof Happening.StoodStill) {
+                    report();
                 }
             } catch (InterruptedException e) {
                 // A second wish to stop changes nothing.
@@ -323,6 +331,7 @@ final class Worker implements Runnable {
     /** Stops taking requests and waits for those in flight; the first ending decides, so the queue is not read again. */
     private Ending drain(long deadlineNanos, Ending ending) {
         admission.stop();
+        admission.standstill().rest();
         while (true) {
             try {
                 boolean idle = admission.awaitIdle(TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime()));
@@ -339,6 +348,7 @@ final class Worker implements Runnable {
     /** Comes back to the daemon within the time that it keeps this worker's generation (relay-daemon 5.8). */
     private boolean recovered(long deadline) {
         admission.controlLost();
+        admission.standstill().rest();
         log.log(
                 EventLog.Level.WARN,
                 TARGET,
@@ -389,6 +399,8 @@ final class Worker implements Runnable {
             // What it is for is a list in `status`: the worker serves without.
             log.log(EventLog.Level.WARN, TARGET, "plugin_report_refused", e.getMessage());
         }
+        // Its reply came after all that the daemon had said before; without one there is nobody to hear.
+        admission.standstill().heard();
     }
 
     private static PluginReport report(PluginStatus status) {

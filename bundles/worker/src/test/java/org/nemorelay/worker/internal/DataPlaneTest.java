@@ -20,6 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,11 +44,13 @@ final class DataPlaneTest {
     private final HttpEngine engine = HttpEngine.create(Map.of());
     private final HttpClient client = HttpClient.newHttpClient();
     private final MemoryLog log = new MemoryLog();
-    private final Admission admission = new Admission();
+    private final AtomicLong paused = new AtomicLong();
+    private final Admission admission = new Admission(new Standstill(() -> System.nanoTime() + paused.get()));
     private final List<String> hooks = new CopyOnWriteArrayList<>();
     private final List<String> exchanges = new CopyOnWriteArrayList<>();
     private final List<Map<String, List<String>>> seen = new CopyOnWriteArrayList<>();
     private volatile Runnable beforeSending = () -> {};
+    private final CountDownLatch asked = new CountDownLatch(1);
     private HttpServer provider;
     private HttpListener worker;
 
@@ -168,6 +173,42 @@ final class DataPlaneTest {
         HttpResponse<String> answer = send("POST", "/v1/responses", "{}");
         assertEquals(503, answer.statusCode());
         assertEquals("{\"error\":{\"message\":\"the worker is stopping\"}}", answer.body());
+        assertEquals(List.of(), seen);
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
+    }
+
+    private CompletableFuture<HttpResponse<String>> sentAfterAPause() throws Exception {
+        open();
+        admission.standstill().ask(asked::countDown);
+        admission.standstill().heard();
+        paused.set(TimeUnit.SECONDS.toNanos(100));
+        CompletableFuture<HttpResponse<String>> answer = client.sendAsync(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + worker.port() + "/v1/responses"))
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .header("X-Nemo-Relay-Worker-Token", "token")
+                        .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertTrue(asked.await(60, TimeUnit.SECONDS));
+        assertEquals(List.of(), seen);
+        return answer;
+    }
+
+    @Test
+    void afterAPauseARequestIsSentWhenTheDaemonWasHeard() throws Exception {
+        CompletableFuture<HttpResponse<String>> answer = sentAfterAPause();
+        admission.standstill().heard();
+        assertEquals(200, answer.get(60, TimeUnit.SECONDS).statusCode());
+        assertEquals(1, seen.size());
+        Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
+    }
+
+    @Test
+    void afterAPauseARequestIsNotSentWhereTheDrainDeadlineHadPassed() throws Exception {
+        CompletableFuture<HttpResponse<String>> answer = sentAfterAPause();
+        admission.overdue();
+        admission.standstill().heard();
+        assertEquals(503, answer.get(60, TimeUnit.SECONDS).statusCode());
         assertEquals(List.of(), seen);
         Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
     }

@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +36,8 @@ import org.nemorelay.telemetry.ProcessControl;
 final class WorkerLifeTest {
     private final List<String> acts = new CopyOnWriteArrayList<>();
     private final MemoryLog log = new MemoryLog();
-    private final Admission admission = new Admission();
+    private final AtomicLong paused = new AtomicLong();
+    private final Admission admission = new Admission(new Standstill(() -> System.nanoTime() + paused.get()));
     private final FakeDaemon daemon = new FakeDaemon();
     private final CompletableFuture<Void> plugins = new CompletableFuture<>();
     private final Worker worker = new Worker(
@@ -152,6 +155,34 @@ final class WorkerLifeTest {
         assertFalse(admission.maySend());
         ended();
         assertTrue(log.lines.getLast().contains("reason=drain_deadline_reached"), "" + log.lines);
+    }
+
+    /** It stood still: what waits is sent when the daemon has answered, and not where a drain was among what it had said. */
+    @Test
+    void afterAPauseTheDaemonIsHeardFirst() {
+        serving();
+        List<String> sent = new CopyOnWriteArrayList<>();
+        daemon.reporting = () -> sent.add("heard");
+        paused.set(TimeUnit.SECONDS.toNanos(100));
+        admission.standstill().await(() -> sent.add("sent " + admission.maySend()));
+        Awaiting.await("sent", () -> sent.contains("sent true"));
+        assertEquals("heard", sent.getFirst());
+        long past = System.currentTimeMillis() - 1;
+        daemon.reporting =
+                () -> daemon.listeners.getLast().drain(new ServerEvent.Drain("d", daemon.workerId(), past, 600_000));
+        paused.set(TimeUnit.SECONDS.toNanos(300));
+        admission.standstill().await(() -> sent.add("sent " + admission.maySend()));
+        Awaiting.await("not sent", () -> sent.contains("sent false"));
+    }
+
+    @Test
+    void whatWaitsWhenControlIsLostDoesNotWaitForItsReturn() {
+        serving();
+        daemon.refusals = Integer.MAX_VALUE;
+        daemon.listeners.getFirst().disconnected();
+        Awaiting.await("lost", () -> log.events().contains("worker_control_lost"));
+        paused.set(TimeUnit.SECONDS.toNanos(100));
+        assertFalse(admission.standstill().doubted());
     }
 
     @Test
@@ -376,6 +407,8 @@ final class WorkerLifeTest {
         volatile boolean peer;
 
         volatile boolean refusesLeave;
+        /** What happens before it answers a report. */
+        volatile Runnable reporting = () -> {};
 
         @Override
         public String workerId() {
@@ -423,6 +456,7 @@ final class WorkerLifeTest {
                 @Override
                 public void report(List<PluginReport> reported) {
                     acts.add("report " + reported.size());
+                    reporting.run();
                 }
 
                 @Override
