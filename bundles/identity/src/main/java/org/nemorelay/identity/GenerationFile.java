@@ -1,5 +1,7 @@
 package org.nemorelay.identity;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ public final class GenerationFile {
     private static final int MAX_ID = 128;
     private static final int MAX_WORKER_ID = 256;
     private static final int MAX_ENDPOINT = 2_048;
+    private static final int MAX_PORT = 65_535;
 
     private final PrivateFiles files;
     private final Path file;
@@ -231,6 +234,21 @@ public final class GenerationFile {
         length("ids", worker.generationId(), MAX_ID);
         length("worker ids", worker.workerId(), MAX_WORKER_ID);
         length("endpoints", worker.endpoint(), MAX_ENDPOINT);
+        if (!isEndpoint(worker.endpoint())) {
+            throw new JsonException("an endpoint must be an absolute http or https URL with a host and a port");
+        }
+    }
+
+    private static boolean isEndpoint(String text) {
+        try {
+            URI uri = new URI(text);
+            return ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
+                    && uri.getHost() != null
+                    && uri.getPort() >= 1
+                    && uri.getPort() <= MAX_PORT;
+        } catch (URISyntaxException e) {
+            return false;
+        }
     }
 
     private static void length(String what, String text, int max) {

@@ -3,7 +3,6 @@ package org.nemorelay.identity;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -149,32 +148,33 @@ public final class StateFolder {
     /** The same, by those rules. */
     public GenerationFile generations(int port, PrivateFiles files) {
         Path first = daemon().resolve("first-daemon.port");
-        byte[] ours = Integer.toString(port).getBytes(StandardCharsets.US_ASCII);
+        String ours = port + "\n";
         files.folder(daemon());
         try (PrivateFiles.Lock lock = files.lock(first)) {
-            Optional<byte[]> owner = files.read(first, MAX_PORT_BYTES);
-            owner.ifPresent(content -> checkPort(first, content));
-            String suffix = owner.isEmpty() || Arrays.equals(owner.get(), ours) ? "" : "-" + port;
+            Optional<String> owner =
+                    files.read(first, MAX_PORT_BYTES).map(content -> new String(content, StandardCharsets.ISO_8859_1));
+            // Earlier versions wrote no end of line, without which another port may be what is left of this one.
+            boolean older = owner.isPresent() && owner.get().equals(Integer.toString(port));
+            if (!older) {
+                owner.ifPresent(content -> checkPort(first, content));
+            }
+            String suffix = owner.isEmpty() || older || owner.get().equals(ours) ? "" : "-" + port;
             GenerationFile generations = new GenerationFile(
                     files,
                     daemon().resolve("active-worker-generations" + suffix + ".json"),
                     daemon().resolve("draining-workers" + suffix + ".json"));
-            if (owner.isEmpty() && port != 0) {
-                files.write(first, ours);
+            if ((owner.isEmpty() || older) && port != 0) {
+                files.write(first, ours.getBytes(StandardCharsets.US_ASCII));
             }
             return generations;
         }
     }
 
     /** A damaged file would make this daemon take itself for the account's second one, which has other records. */
-    private static void checkPort(Path file, byte[] content) {
-        if (content.length == 0) {
-            return;
-        }
+    private static void checkPort(Path file, String content) {
         try {
-            String text = new String(content, StandardCharsets.ISO_8859_1);
-            int port = Integer.parseInt(text);
-            if (port >= 1 && port <= MAX_PORT && text.equals(Integer.toString(port))) {
+            int port = content.endsWith("\n") ? Integer.parseInt(content.substring(0, content.length() - 1)) : 0;
+            if (port >= 1 && port <= MAX_PORT && content.equals(port + "\n")) {
                 return;
             }
         } catch (NumberFormatException e) {
@@ -183,7 +183,8 @@ public final class StateFolder {
         throw new RelayException(
                 FailureKind.STATE,
                 file + " is not a valid port file (it must hold a number from 1 to " + MAX_PORT
-                        + " and nothing else); remove it: the next daemon to start has the account's record of workers");
+                        + ", the end of the line and nothing else); remove it: the next daemon to start has the account's"
+                        + " record of workers");
     }
 
     /** The rules for files of this user. */

@@ -124,6 +124,35 @@ class GenerationFileTest {
         assertTrue(Folders.failure(this::open).contains("draining-workers.json"));
     }
 
+    @Test
+    void anEndpointAtWhichNoWorkerCanBeIsRefused() throws IOException {
+        GenerationFile file = open();
+        made(file, GenerationChange.publish(new Generation(user(1), "g1", Optional.empty())));
+        made(file, GenerationChange.drain(new DrainingWorker(user(1), "g1", "w1", "http://127.0.0.1:4000", 5)));
+        Path drains = temp.resolve("daemon/draining-workers.json");
+        String valid = Files.readString(drains);
+        for (String endpoint : List.of(
+                "nope",
+                "ftp://127.0.0.1:4000",
+                "http://127.0.0.1",
+                "http://127.0.0.1:0",
+                "http://127.0.0.1:65536",
+                "//127.0.0.1:4000",
+                "http://:4000",
+                "http://a b:4000")) {
+            Files.writeString(drains, valid.replace("http://127.0.0.1:4000", endpoint));
+            assertTrue(
+                    Folders.failure(this::open)
+                            .contains(
+                                    "draining-workers.json is not a valid draining file (an endpoint must be an absolute"
+                                            + " http or https URL with a host and a port); restore it, or remove it"),
+                    endpoint);
+        }
+        Files.writeString(drains, valid.replace("http://127.0.0.1:4000", "https://host-1.example:65535"));
+        assertEquals(
+                "https://host-1.example:65535", open().draining().getFirst().endpoint());
+    }
+
     /** Each of two daemons of one account has its records, in whatever order they start again. */
     @Test
     void daemonsOnTwoPortsDoNotShareARecord() throws IOException {
