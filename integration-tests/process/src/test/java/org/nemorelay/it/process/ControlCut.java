@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 
 /**
@@ -27,6 +28,7 @@ final class ControlCut implements AutoCloseable {
     private final List<Socket> all = new CopyOnWriteArrayList<>();
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
     private volatile boolean workersCut;
+    private volatile CountDownLatch held = new CountDownLatch(0);
 
     ControlCut(int port) {
         this.port = port;
@@ -51,6 +53,16 @@ final class ControlCut implements AutoCloseable {
     /** New connections of workers are let through again. */
     void mend() {
         workersCut = false;
+    }
+
+    /** What the daemon says from now on comes later. */
+    void hold() {
+        held = new CountDownLatch(1);
+    }
+
+    /** What was held goes its way, and the end of its connection after it. */
+    void letGo() {
+        held.countDown();
     }
 
     /** The token that the daemon gave to the last worker, for its requests to it. */
@@ -87,11 +99,14 @@ final class ControlCut implements AutoCloseable {
                     return;
                 }
             }
-            Thread back = Thread.ofPlatform().daemon().name("control-cut-out").start(() -> copy(daemon, client, said));
+            Thread back = Thread.ofPlatform()
+                    .daemon()
+                    .name("control-cut-out")
+                    .start(() -> copy(daemon, client, said, this::pass));
             if (length > 0) {
                 daemon.getOutputStream().write(first, 0, length);
             }
-            copy(client, daemon, OutputStream.nullOutputStream());
+            copy(client, daemon, OutputStream.nullOutputStream(), () -> {});
             back.join();
         } catch (IOException e) {
             // cut
@@ -100,13 +115,22 @@ final class ControlCut implements AutoCloseable {
         }
     }
 
-    private static void copy(Socket from, Socket to, OutputStream heard) {
+    private void pass() {
+        try {
+            held.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void copy(Socket from, Socket to, OutputStream heard, Runnable gate) {
         try (to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             byte[] some = new byte[8_192];
             for (int length = in.read(some); length >= 0; length = in.read(some)) {
                 heard.write(some, 0, length);
+                gate.run();
                 out.write(some, 0, length);
             }
         } catch (IOException e) {
@@ -129,6 +153,7 @@ final class ControlCut implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        held.countDown();
         all.forEach(ControlCut::close);
     }
 }

@@ -34,8 +34,9 @@ class StoodStillTest {
                         bench.user,
                         bench.executable,
                         Relay.upstream(bench.provider).env("NEMO_RELAY_TEST_TIME_SCALE", SCALE));
+                ControlCut road = new ControlCut(relay.port());
                 McpSession session = McpSession.start(bench.user
-                        .withToken(bench.executable.toString(), "daemon", "mcp", "--daemon-address", relay.address())
+                        .withToken(bench.executable.toString(), "daemon", "mcp", "--daemon-address", road.address())
                         .env("NEMO_RELAY_TEST_TIME_SCALE", SCALE))) {
             session.initialize();
             relay.awaitReadyWorker(session);
@@ -47,11 +48,15 @@ class StoodStillTest {
                         () -> "on its way to the worker " + relay.workers(),
                         PATIENCE,
                         () -> relay.workers().getFirst().integer("in_flight", 0, 9) == 1);
+                road.hold();
                 assertEquals(0, session.end());
                 assertEquals(502, request.answer().status());
             }
             relay.awaitNoWorker(PATIENCE);
             signal(pid, "CONT");
+            Thread.sleep(1_000); // the request has long been read, and what the daemon said has not
+            assertEquals(List.of(), bench.provider.received());
+            road.letGo();
             Await.until("its end", PATIENCE, () -> bench.workers().isEmpty());
             assertEquals(List.of(), bench.provider.received(), session.process()::transcript);
         }
