@@ -68,10 +68,7 @@ final class PluginBench {
 
     private String requests() throws IOException {
         List<PluginGroup> measured = new ArrayList<>();
-        int cores;
-        try (LongStreams streams = new LongStreams();
-                Awake awake = new Awake()) {
-            cores = awake.cores();
+        try (LongStreams streams = new LongStreams()) {
             while (measured.size() < groups) {
                 PluginGroup group = PluginGroup.measured(folder.resolve("group-" + measured.size()), lean, streams);
                 measured.add(group);
@@ -99,8 +96,8 @@ final class PluginBench {
                 the p50 of the same round: the figure is the median of a group's ratios, and of the groups the median. In
                 parentheses: the interval of 95 %% by bootstrap (groups drawn anew, and rounds of each). The line "by chance"
                 compares the two workers without a plugin in the same way: no figure says more than its width. What is
-                "without" is the mean of these two. %d cores were kept awake by a task of the lowest class each. Processor time is
-                that of all threads of the worker but the compiler's.
+                "without" is the mean of these two. Processor time is that of all threads of the
+                worker but the compiler's.
 
                 ## Figures
 
@@ -124,7 +121,6 @@ final class PluginBench {
                 PluginGroup.LEAD + PluginGroup.TURN,
                 PluginGroup.LEAD,
                 PluginGroup.ROUNDS,
-                cores,
                 over(measured, group -> Ratio.median(group.p50s().without())),
                 ratio(measured, group -> group.p50s().beside(PluginWay.OBSERVER))
                         .percent(),
