@@ -216,28 +216,32 @@ public final class Json {
         out.append(']');
     }
 
+    /** What needs no escape is appended at once. */
     private static void writeString(String text, StringBuilder out) {
         out.append('"');
+        int begin = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            switch (c) {
-                case '"' -> out.append("\\\"");
-                case '\\' -> out.append("\\\\");
-                case '\b' -> out.append("\\b");
-                case '\t' -> out.append("\\t");
-                case '\n' -> out.append("\\n");
-                case '\f' -> out.append("\\f");
-                case '\r' -> out.append("\\r");
-                default -> {
-                    if (c < 0x20) {
-                        out.append("\\u00").append(HEX[c >> 4]).append(HEX[c & 15]);
-                    } else {
-                        out.append(c);
-                    }
-                }
+            if (c < 0x20 || c == '"' || c == '\\') {
+                out.append(text, begin, i);
+                begin = i + 1;
+                writeEscape(c, out);
             }
         }
-        out.append('"');
+        out.append(text, begin, text.length()).append('"');
+    }
+
+    private static void writeEscape(char c, StringBuilder out) {
+        switch (c) {
+            case '"' -> out.append("\\\"");
+            case '\\' -> out.append("\\\\");
+            case '\b' -> out.append("\\b");
+            case '\t' -> out.append("\\t");
+            case '\n' -> out.append("\\n");
+            case '\f' -> out.append("\\f");
+            case '\r' -> out.append("\\r");
+            default -> out.append("\\u00").append(HEX[c >> 4]).append(HEX[c & 15]);
+        }
     }
 
     private static JsonException malformed(JacksonException e) {

@@ -29,6 +29,7 @@ class JsonTest {
                 "0.5",
                 "\"\"",
                 "{\"b\":1,\"a\":[true,null,{\"c\":\"x/y ä \uD83D\uDE00\"}]}",
+                "\"a\\\"bc\\nd\u20ace\\u0001\"",
                 "\"\\\"\\\\\\b\\t\\n\\f\\r\\u0001\\u001f\u007f\"",
             })
     void whatIsWrittenIsWhatWasRead(String text) {

@@ -75,7 +75,10 @@ final class PluginBench {
                 Main.progress("group " + measured.size() + " of " + groups + ": observer "
                         + Ratio.of(List.of(group.p50s().beside(PluginWay.OBSERVER)))
                                 .percent() + ", by chance "
-                        + Ratio.of(List.of(group.p50s().byChance())).percent());
+                        + Ratio.of(List.of(group.p50s().byChance())).percent()
+                        + ", microseconds of the worker: without "
+                        + group.times().get(PluginWay.NONE) + ", with "
+                        + group.times().get(PluginWay.OBSERVER));
             }
         }
         return """

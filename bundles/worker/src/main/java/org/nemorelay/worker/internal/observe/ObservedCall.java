@@ -1,10 +1,11 @@
 package org.nemorelay.worker.internal.observe;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -27,8 +28,9 @@ public final class ObservedCall implements ExchangeListener {
     private final boolean recordsBody;
 
     // Guarded by this; the request's body, where the record needs it, until that is handed over.
-    private Optional<ByteArrayOutputStream> requestBody;
+    private Optional<List<byte[]>> requestBody;
 
+    private int bodyBytes;
     private boolean bodyTooLarge;
 
     // Guarded by this.
@@ -66,7 +68,7 @@ public final class ObservedCall implements ExchangeListener {
         this.request = request;
         this.limit = limit;
         this.recordsBody = recordsBody;
-        this.requestBody = awaitsBody ? Optional.of(new ByteArrayOutputStream()) : Optional.empty();
+        this.requestBody = awaitsBody ? Optional.of(new ArrayList<>(1)) : Optional.empty();
     }
 
     synchronized boolean awaitsBody() {
@@ -81,14 +83,15 @@ public final class ObservedCall implements ExchangeListener {
     @Override
     public synchronized void requestBytes(ByteBuffer bytes) {
         if (requestBody.isPresent() && !bodyTooLarge) {
-            if (requestBody.get().size() + bytes.remaining() > limit) {
+            if (bodyBytes + bytes.remaining() > limit) {
                 bodyTooLarge = true;
-                requestBody.get().reset();
+                requestBody.get().clear();
                 return;
             }
             byte[] copy = new byte[bytes.remaining()];
             bytes.get(bytes.position(), copy);
-            requestBody.get().writeBytes(copy);
+            requestBody.get().add(copy);
+            bodyBytes += copy.length;
         }
     }
 
@@ -233,21 +236,27 @@ public final class ObservedCall implements ExchangeListener {
 
     private void begin() {
         if (requestBody.isPresent()) {
-            Optional<byte[]> body = bodyTooLarge
+            Optional<byte[]> body = bodyTooLarge || bodyBytes == 0
                     ? Optional.empty()
-                    : requestBody.map(ByteArrayOutputStream::toByteArray).filter(bytes -> bytes.length > 0);
+                    : Optional.of(joined(requestBody.get(), bodyBytes));
             requestBody = Optional.empty();
             events.begin(this, recordsBody && body.isPresent() ? recorded(body.get()) : request, body);
         }
     }
 
+    /** A small body comes at once, and needs no more than its first copy. */
+    private static byte[] joined(List<byte[]> pieces, int length) {
+        if (pieces.size() == 1) {
+            return pieces.getFirst();
+        }
+        ByteBuffer all = ByteBuffer.allocate(length);
+        pieces.forEach(all::put);
+        return all.array();
+    }
+
     private ObservedRequest recorded(byte[] body) {
-        return new ObservedRequest(
-                request.time(),
-                request.api(),
-                request.path(),
-                request.headers(),
-                Optional.of(new RequestCopy(body, request.headers().getOrDefault("content-encoding", ""), limit)));
+        String coding = request.head().getLast(HttpHeader.CONTENT_ENCODING);
+        return request.withBody(new RequestCopy(body, coding == null ? "" : coding, limit));
     }
 
     private void truncate() {

@@ -6,14 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.nemorelay.http.ExchangeListener;
@@ -60,14 +58,39 @@ public final class TrafficEvents {
             "turnend",
             "sessionshutdown");
 
+    // No lambdas: every request makes some of these, and until its caller is well compiled each capturing lambda is
+    // allocated by a call into the virtual machine.
+
+    private record Begin(SessionEvents sessions, ObservedCall call, ObservedRequest request, Optional<byte[]> body)
+            implements Runnable {
+        @Override
+        public void run() {
+            boolean probe = body.isPresent()
+                    && StartUpProbe.possible(request.api(), body.get().length)
+                    && sessions.startUpProbe(request, body.get());
+            if (!probe) {
+                call.started(sessions.callStarted(request));
+            }
+        }
+    }
+
+    private record Drain(SessionEvents sessions, ObservedCall call) implements Runnable {
+        @Override
+        public void run() {
+            call.drain(sessions);
+        }
+    }
+
     private final Supplier<Snapshot> plugins;
     private final EventLog log;
     private final int captureBytes;
     private final SessionEvents sessions;
     private final Thread thread;
 
-    // Guarded by queue.
-    private final List<Runnable> queue = new ArrayList<>();
+    private final Object lock = new Object();
+
+    // Guarded by lock.
+    private List<Runnable> queue = new ArrayList<>();
     private boolean urgent;
     private long hookBytes;
     private long lost;
@@ -111,7 +134,7 @@ public final class TrafficEvents {
         }
         Instant now = Instant.now();
         CompletableFuture<Void> handled = new CompletableFuture<>();
-        synchronized (queue) {
+        synchronized (lock) {
             if (hookBytes + bytes > MAX_HOOK_BYTES) {
                 lose();
                 return DONE;
@@ -149,7 +172,7 @@ public final class TrafficEvents {
         }
         Optional<ObservedCall> call = call(
                 path,
-                copied(headers),
+                headers,
                 headers.getLongField(HttpHeader.CONTENT_LENGTH),
                 body.map(bytes -> new RequestCopy(bytes, "", captureBytes)));
         return call.isPresent() ? call.get() : ExchangeListener.NONE;
@@ -167,28 +190,17 @@ public final class TrafficEvents {
                     Instant.now(),
                     api.get(),
                     path,
-                    copied(headers),
+                    headers,
                     body.map(bytes -> new RequestCopy(bytes, "", captureBytes)));
             add(() -> sessions.callRefused(request, checks));
         }
     }
 
-    private static Map<String, String> copied(HttpFields headers) {
-        Map<String, String> copy = new TreeMap<>();
-        for (HttpField field : headers) {
-            if (field.getValue() != null) {
-                copy.put(field.getLowerCaseName(), field.getValue());
-            }
-        }
-        return copy;
-    }
-
     /**
-     * @param headers names in lower case
      * @param length of the request's body, negative where the head does not tell
      * @param body for the record, where it was read already
      */
-    Optional<ObservedCall> call(String path, Map<String, String> headers, long length, Optional<RequestCopy> body) {
+    Optional<ObservedCall> call(String path, HttpFields headers, long length, Optional<RequestCopy> body) {
         Optional<ModelApi> api = ModelApi.ofPath(path);
         Snapshot snapshot = plugins.get();
         if (api.isEmpty() || !snapshot.observed()) {
@@ -208,19 +220,16 @@ public final class TrafficEvents {
      * @param body of a request that may be none of a conversation
      */
     boolean begin(ObservedCall call, ObservedRequest request, Optional<byte[]> body) {
-        Optional<byte[]> small = body.or(() -> request.body().map(RequestCopy::bytes))
-                .filter(bytes -> StartUpProbe.possible(request.api(), bytes.length));
-        return add(() -> {
-            if (small.isEmpty() || !sessions.startUpProbe(request, small.get())) {
-                call.started(sessions.callStarted(request));
-            }
-        });
+        Optional<byte[]> small = body.isPresent() || request.body().isEmpty()
+                ? body
+                : Optional.of(request.body().get().bytes());
+        return add(new Begin(sessions, call, request, small));
     }
 
     /** Completes when subscribers have everything that was handed over before the call. */
     public CompletableFuture<Void> flush() {
         CompletableFuture<Void> handedOn = new CompletableFuture<>();
-        synchronized (queue) {
+        synchronized (lock) {
             if (!add(() -> handedOn.complete(null))) {
                 handedOn.complete(null);
             }
@@ -243,9 +252,9 @@ public final class TrafficEvents {
         } catch (ExecutionException | TimeoutException e) {
             log.log(EventLog.Level.WARN, TARGET, "observation_incomplete", "subscribers did not finish in time");
         }
-        synchronized (queue) {
+        synchronized (lock) {
             closed = true;
-            queue.notifyAll();
+            lock.notifyAll();
             if (lost > 0) {
                 log.log(
                         EventLog.Level.WARN,
@@ -262,15 +271,15 @@ public final class TrafficEvents {
 
     /** Has the dispatcher read a call's copy. A call that is known to it is never lost, so its place is not counted. */
     void schedule(ObservedCall call) {
-        synchronized (queue) {
+        synchronized (lock) {
             if (!closed) {
-                put(() -> call.drain(sessions));
+                put(new Drain(sessions, call));
             }
         }
     }
 
     private boolean add(Runnable work) {
-        synchronized (queue) {
+        synchronized (lock) {
             if (closed) {
                 return false;
             }
@@ -287,7 +296,7 @@ public final class TrafficEvents {
     private void put(Runnable work) {
         queue.add(work);
         if (queue.size() == 1) {
-            queue.notifyAll();
+            lock.notifyAll();
         } else if (queue.size() == MAX_WAITING / 2) {
             hurry();
         }
@@ -295,7 +304,7 @@ public final class TrafficEvents {
 
     private void hurry() {
         urgent = true;
-        queue.notifyAll();
+        lock.notifyAll();
     }
 
     private void lose() {
@@ -309,7 +318,7 @@ public final class TrafficEvents {
     }
 
     private void hook(Instant now, HookPayload hook, int bytes, Ruling ruling, CompletableFuture<Void> handled) {
-        synchronized (queue) {
+        synchronized (lock) {
             hookBytes -= bytes;
         }
         try {
@@ -352,14 +361,14 @@ public final class TrafficEvents {
 
     /** What has gathered; nothing when there was none for a while. */
     private List<Runnable> next() throws InterruptedException {
-        synchronized (queue) {
+        synchronized (lock) {
             if (!await(SWEEP_MILLIS, () -> !queue.isEmpty())) {
                 return List.of();
             }
             await(GATHER_MILLIS, () -> urgent);
             urgent = false;
-            List<Runnable> gathered = List.copyOf(queue);
-            queue.clear();
+            List<Runnable> gathered = queue;
+            queue = new ArrayList<>(gathered.size());
             return gathered;
         }
     }
@@ -371,7 +380,7 @@ public final class TrafficEvents {
             if (left <= 0) {
                 return false;
             }
-            queue.wait(left);
+            lock.wait(left);
         }
         return true;
     }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.zip.GZIPOutputStream;
+import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -172,8 +173,8 @@ class AnswerCopyTest {
         TrafficEvents slow = stuck.events(Map.of(), 100_000_000);
         CountDownLatch release = new CountDownLatch(1);
         stuck.holdUntil(release);
-        ObservedCall call =
-                slow.call("/v1/messages", Map.of(), -1, Optional.empty()).orElseThrow();
+        ObservedCall call = slow.call("/v1/messages", HttpFields.EMPTY, -1, Optional.empty())
+                .orElseThrow();
         call.head(200, "text/event-stream", "", -1);
         byte[] frame = "data: {}\n\n".repeat(6000).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < 100; i++) {
@@ -187,7 +188,7 @@ class AnswerCopyTest {
     }
 
     private ObservedCall call(String path) {
-        return events.call(path, Map.of(), -1, Optional.empty()).orElseThrow();
+        return events.call(path, HttpFields.EMPTY, -1, Optional.empty()).orElseThrow();
     }
 
     private JsonObject end(String name) throws Exception {

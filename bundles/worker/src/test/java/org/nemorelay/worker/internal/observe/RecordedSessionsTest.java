@@ -20,6 +20,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
@@ -103,7 +104,7 @@ class RecordedSessionsTest {
 
     private static void request(TrafficEvents events, JsonObject step) {
         JsonObject request = step.object("request");
-        Map<String, String> headers = new TreeMap<>();
+        HttpFields.Mutable headers = HttpFields.build();
         request.object("headers").values().forEach((name, value) -> headers.put(name, (String) value));
         headers.put("host", "127.0.0.1:1");
         headers.put("content-type", "application/json");

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
@@ -384,7 +385,7 @@ class SessionEventsTest {
                 now,
                 ModelApi.ANTHROPIC_MESSAGES,
                 "/v1/messages",
-                Map.of("x-claude-code-session-id", "a"),
+                HttpFields.build().put("x-claude-code-session-id", "a"),
                 Optional.empty());
         byte[] probe =
                 "{\"model\":\"claude-x\",\"max_tokens\":1,\"messages\":[{\"role\":\"user\",\"content\":\"test\"}]}"
@@ -399,8 +400,10 @@ class SessionEventsTest {
     }
 
     private ModelCall call(String path, Map<String, String> headers) {
+        HttpFields.Mutable head = HttpFields.build();
+        headers.forEach(head::put);
         return sessions.callStarted(
-                new ObservedRequest(now, ModelApi.ofPath(path).orElseThrow(), path, headers, Optional.empty()));
+                new ObservedRequest(now, ModelApi.ofPath(path).orElseThrow(), path, head, Optional.empty()));
     }
 
     private void claude(String session, String event, String more) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nemorelay.pluginhost.Snapshot;
@@ -75,7 +76,7 @@ class TrafficIsNotHeldUpTest {
     void withoutASubscriberNothingIsCopied() throws Exception {
         Snapshot nobody = Snapshot.NONE;
         TrafficEvents events = new TrafficEvents(() -> nobody, Map::of, new Ids()::uuid7, new Recorder(), 1000);
-        assertEquals(Optional.empty(), events.call("/v1/messages", Map.of(), -1, Optional.empty()));
+        assertEquals(Optional.empty(), events.call("/v1/messages", HttpFields.EMPTY, -1, Optional.empty()));
         events.close("end", 10_000);
     }
 
@@ -83,9 +84,9 @@ class TrafficIsNotHeldUpTest {
     void pathsWithoutEventsAreNotObserved() throws Exception {
         TrafficEvents events = new Recorder().events(Map.of(), 1000);
         for (String path : List.of("/v1/models", "/v1/messages/count_tokens", "/v1/images/generations")) {
-            assertEquals(Optional.empty(), events.call(path, Map.of(), -1, Optional.empty()));
+            assertEquals(Optional.empty(), events.call(path, HttpFields.EMPTY, -1, Optional.empty()));
         }
-        assertTrue(events.call("/backend-api/codex/responses", Map.of(), -1, Optional.empty())
+        assertTrue(events.call("/backend-api/codex/responses", HttpFields.EMPTY, -1, Optional.empty())
                 .isPresent());
         events.close("end", 10_000);
     }
