@@ -8,12 +8,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.Secrets;
 
 /** The plan as session events repeat it. Events leave the machine, so what may be a secret does not go into them. */
 final class RecordedPlan {
     private static final String REDACTED = "[REDACTED]";
-    private static final List<String> SECRET_WORDS =
-            List.of("headers", "secret", "password", "token", "authorization", "api_key", "access_key", "credential");
 
     private RecordedPlan() {}
 
@@ -38,12 +37,11 @@ final class RecordedPlan {
         return values;
     }
 
+    /** Headers are mostly there for a credential. */
     private static boolean secret(String key, Object value) {
-        if (value instanceof Number || value instanceof Boolean) {
-            return false;
-        }
-        String word = key.toLowerCase(Locale.ROOT);
-        return SECRET_WORDS.stream().anyMatch(word::contains);
+        boolean header = key.toLowerCase(Locale.ROOT).contains("headers")
+                && !(value instanceof Number || value instanceof Boolean);
+        return header || Secrets.isSecret(key, value);
     }
 
     @SuppressWarnings("unchecked")

@@ -31,6 +31,8 @@ class RecordedPlanTest {
                         "stream",
                         "atof.sinks.1.headers.Authorization",
                         "Bearer s3cret",
+                        "atof.sinks.1.url",
+                        "https://user:s3cret@h/",
                         "names",
                         new String[] {"a", "b"});
             }
@@ -41,9 +43,10 @@ class RecordedPlanTest {
             }
         };
         assertEquals(
-                Json.parse("{\"components\":[{\"kind\":\"x\",\"config\":{\"version\":4,\"names\":[\"a\",\"b\"],"
-                        + "\"atof\":{\"enabled\":true,\"sinks\":[{\"type\":\"file\"},"
-                        + "{\"type\":\"stream\",\"headers\":{\"Authorization\":\"[REDACTED]\"}}]}}}],\"version\":1}"),
+                Json.parse(
+                        "{\"components\":[{\"kind\":\"x\",\"config\":{\"version\":4,\"names\":[\"a\",\"b\"],"
+                                + "\"atof\":{\"enabled\":true,\"sinks\":[{\"type\":\"file\"},"
+                                + "{\"type\":\"stream\",\"url\":\"[REDACTED]\",\"headers\":{\"Authorization\":\"[REDACTED]\"}}]}}}],\"version\":1}"),
                 RecordedPlan.of(plan));
     }
 }

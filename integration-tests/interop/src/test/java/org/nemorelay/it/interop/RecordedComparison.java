@@ -43,6 +43,7 @@ final class RecordedComparison {
     /** Places in which the programs may differ, and why: the left column of docs/records.md. */
     enum Explanation {
         ADDED_HEADERS("headers of a request", " start/data/headers/(traceparent|x-dynamo-session-id)"),
+        CREDENTIALS("a header with a credential", " start/data/headers/x-auth-token"),
         TERMINAL("`terminal` of a sized answer", " end/metadata/daemon_worker_observation/terminal"),
         STATUS(
                 "status of a request that failed",

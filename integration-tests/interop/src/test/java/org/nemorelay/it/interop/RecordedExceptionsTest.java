@@ -95,7 +95,8 @@ class RecordedExceptionsTest {
                 "anthropic.messages",
                 messages("ok", true),
                 "user-agent: claude-cli/2.1.332",
-                "x-claude-code-session-id: s-9");
+                "x-claude-code-session-id: s-9",
+                "x-auth-token: mine");
         sender.hook(hooks, event + "UserPromptSubmit\",\"prompt\":\"I am a@b.example\"}");
         sender.hook(hooks, event + "Stop\",\"stop_hook_active\":false}");
         sender.hook(hooks, event + "SessionEnd\",\"reason\":\"other\"}");

@@ -9,21 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.nemorelay.config.Secrets;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.worker.internal.observe.Session.ToolHint;
 
 /** What model requests leave in the record (plugins.md 1.5 to 1.7). Owned by one thread. */
 final class ModelCalls {
     private static final int MAX_SESSIONS = 256;
-    private static final Set<String> CREDENTIALS = Set.of(
-            "authorization",
-            "proxy-authorization",
-            "cookie",
-            "x-api-key",
-            "api-key",
-            "anthropic-api-key",
-            "x-goog-api-key");
-
     /** Of this hop alone, and not what the harness said. */
     private static final Set<String> TRANSPORT = Set.of(
             "host",
@@ -221,7 +213,7 @@ final class ModelCalls {
     private Map<String, Object> observable(Session session, Map<String, String> headers) {
         Map<String, Object> observable = new TreeMap<>();
         headers.forEach((name, value) -> {
-            if (!CREDENTIALS.contains(name) && !TRANSPORT.contains(name) && !name.startsWith("x-nemo-relay-")) {
+            if (!TRANSPORT.contains(name) && !name.startsWith("x-nemo-relay-") && !Secrets.isSecret(name, value)) {
                 observable.put(name, value);
             }
         });

@@ -9,21 +9,13 @@ import java.util.Set;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.nemorelay.config.Secrets;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
 import org.nemorelay.plugin.api.HeaderMap;
 
 /** Headers as plugins see them, and what they changed put back (plugins.md 1.6, 4.2). Stateless. */
 final class PluginHeaders {
-    private static final Set<String> CREDENTIALS = Set.of(
-            "authorization",
-            "proxy-authorization",
-            "cookie",
-            "x-api-key",
-            "api-key",
-            "anthropic-api-key",
-            "x-goog-api-key");
-
     /** Codings in which an answer can be read that a plugin may look at. */
     private static final Set<String> READABLE = Set.of("gzip", "deflate", "identity");
 
@@ -34,8 +26,9 @@ final class PluginHeaders {
         List<HeaderMap.Header> headers = new ArrayList<>(fields.size());
         for (HttpField field : fields) {
             String name = field.getLowerCaseName();
-            if (!CREDENTIALS.contains(name) && !HeaderRules.isPrivate(name) && field.getValue() != null) {
-                headers.add(new HeaderMap.Header(field.getName(), field.getValue()));
+            String value = field.getValue();
+            if (value != null && !HeaderRules.isPrivate(name) && !Secrets.isSecret(name, value)) {
+                headers.add(new HeaderMap.Header(field.getName(), value));
             }
         }
         return HeaderMap.of(headers);

@@ -189,16 +189,20 @@ class SessionEventsTest {
                 "/v1/messages",
                 Map.of(
                         "authorization", "s3cret",
-                        "x-api-key", "s3cret",
-                        "cookie", "s3cret",
+                        "host", "h",
                         "x-nemo-relay-worker-token", "s3cret",
                         "accept-encoding", "gzip",
                         "host", "h",
+                        "x-auth-token", "s3cret",
+                        "authentication", "s3cret",
+                        "x-upstream", "Bearer s3cret",
+                        "anthropic-beta", "token-efficient-tools",
                         "x-own", "kept"));
         String line = events.getLast().toJsonLine();
         assertFalse(line.contains("s3cret"), line);
         assertFalse(line.contains("accept-encoding") || line.contains("\"host\""), line);
         assertTrue(line.contains("\"x-own\":\"kept\""), line);
+        assertTrue(line.contains("\"anthropic-beta\":\"token-efficient-tools\""), line);
     }
 
     @Test
