@@ -186,6 +186,8 @@ final class Lifecycle {
             case State.Recovering recovering
             when last && recovering.worker().isPresent() ->
                 drain(route, recovering.worker().get(), Cause.LAST_SESSION_LEFT, now, out);
+            // Nothing can come back: it waited for a session that launches.
+            case State.Recovering _ when last && route.durable.isEmpty() -> become(route, EMPTY, out);
             case State.PassThrough passThrough when last && !passThrough.permanent() -> become(route, EMPTY, out);
             // Recovering: while its saved generation may still come back, no launch of this user may overtake it.
             default -> {}

@@ -79,6 +79,18 @@ class RecoveryTest {
     }
 
     @Test
+    void aRouteWhoseLastSessionGoesAfterTheDeadlineIsEmpty() {
+        Scene scene = restarted();
+        scene.register("a", "ann");
+        scene.after(20_000);
+        scene.accepted(scene.broker.mcpDisconnected("a", scene.now));
+        scene.after(20_000);
+        assertEquals(RouteState.RECOVERING, scene.state("ann"));
+        scene.accepted(scene.broker.releaseMcp("a", scene.now));
+        assertEquals(RouteState.EMPTY, scene.state("ann"));
+    }
+
+    @Test
     void case26PermitFromBeforeAnotherRegistrationIsRefused() {
         Scene scene = Scene.standard();
         StagedWorker first = scene.readyRoute("a", "ann", "w");

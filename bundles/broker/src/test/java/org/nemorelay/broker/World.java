@@ -603,6 +603,11 @@ final class World {
                 continue;
             }
             checkSessions(user, route);
+            holds(
+                    !route.sessions.isEmpty()
+                            || !(route.state instanceof State.Recovering)
+                            || route.wakeAt != Route.NEVER,
+                    "a route that nobody holds waits for something or is empty");
             checkWorkers(user, route);
             checkRequests(user, route);
             checkRefusals(user, route);
