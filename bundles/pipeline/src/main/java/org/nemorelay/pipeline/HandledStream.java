@@ -37,6 +37,7 @@ final class HandledStream implements ByteSource {
     private Throwable broken;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private boolean finished;
+    private boolean failed;
     private boolean over;
 
     /** @param limit how large one event may be */
@@ -162,17 +163,22 @@ final class HandledStream implements ByteSource {
             out.reset();
             return () -> reader.complete(bytes);
         }
-        if (finished) {
-            return () -> {
-                close();
-                reader.complete(END);
-            };
-        }
         Throwable cause = broken;
-        return () -> {
-            close();
-            reader.completeExceptionally(cause);
+        boolean whole = finished;
+        Runnable end = () -> {
+            if (whole) {
+                reader.complete(END);
+            } else {
+                reader.completeExceptionally(cause);
+            }
         };
+        // Behind what was given up an onClose may not come back either.
+        return failed
+                ? () -> {
+                    close();
+                    end.run();
+                }
+                : () -> close().thenRun(end);
     }
 
     private void readSource() {
@@ -208,18 +214,20 @@ final class HandledStream implements ByteSource {
             move();
             out.writeBytes(refusal.event(api).raw());
             finished = true;
+            failed = true;
             source.cancel();
         }
     }
 
-    private void close() {
+    /** Completes when every handler has closed or had its time for that. */
+    private CompletableFuture<Void> close() {
         synchronized (this) {
             if (over) {
-                return;
+                return CompletableFuture.completedFuture(null);
             }
             over = true;
         }
-        handlers.forEach(Handler::close);
+        return CompletableFuture.allOf(handlers.stream().map(Handler::close).toArray(CompletableFuture[]::new));
     }
 
     /** One handler, what it is to be given and what it has emitted. */
@@ -233,7 +241,10 @@ final class HandledStream implements ByteSource {
         private boolean ended;
         private boolean cut;
 
-        // Guarded by this.
+        /** Not this, which the plugin has in hand. */
+        private final Object lock = new Object();
+
+        // Guarded by the lock.
         private List<StreamEvent> emitted = new ArrayList<>();
         private boolean open;
         private boolean waits;
@@ -267,7 +278,7 @@ final class HandledStream implements ByteSource {
                                     return future;
                                 }
                             }
-                            if (isDone()) {
+                            if (isOver()) {
                                 break;
                             }
                         }
@@ -287,7 +298,7 @@ final class HandledStream implements ByteSource {
         }
 
         private void call(Share.Body<Void> body, Runnable after) {
-            synchronized (this) {
+            synchronized (lock) {
                 open = true;
             }
             share.call(
@@ -295,7 +306,7 @@ final class HandledStream implements ByteSource {
                     budget -> {
                         CompletionStage<Void> stage = body.run(budget);
                         if (stage != null && !stage.toCompletableFuture().isDone()) {
-                            synchronized (this) {
+                            synchronized (lock) {
                                 waits = true;
                             }
                             drive();
@@ -303,7 +314,7 @@ final class HandledStream implements ByteSource {
                         return stage;
                     },
                     (done, failure) -> {
-                        synchronized (this) {
+                        synchronized (lock) {
                             open = false;
                             waits = false;
                         }
@@ -324,26 +335,37 @@ final class HandledStream implements ByteSource {
             drive();
         }
 
-        private synchronized boolean isDone() {
-            return done;
+        private boolean isDone() {
+            synchronized (lock) {
+                return done;
+            }
         }
 
-        synchronized List<StreamEvent> emitted() {
-            if (done && !cut && !ended) {
-                cut = true;
+        /** Whether nothing more is for the call under way: it was given up, or has ended the stream. */
+        private boolean isOver() {
+            synchronized (lock) {
+                return done || !open;
             }
-            if (emitted.isEmpty()) {
-                return List.of();
+        }
+
+        List<StreamEvent> emitted() {
+            synchronized (lock) {
+                if (done && !cut && !ended) {
+                    cut = true;
+                }
+                if (emitted.isEmpty()) {
+                    return List.of();
+                }
+                List<StreamEvent> taken = emitted;
+                emitted = new ArrayList<>();
+                return taken;
             }
-            List<StreamEvent> taken = emitted;
-            emitted = new ArrayList<>();
-            return taken;
         }
 
         @Override
         public void emit(StreamEvent event) {
             boolean waiting;
-            synchronized (this) {
+            synchronized (lock) {
                 if (!open || done) {
                     throw new IllegalStateException("an event is emitted by a handler that is not at work");
                 }
@@ -356,18 +378,22 @@ final class HandledStream implements ByteSource {
         }
 
         @Override
-        public synchronized void end() {
-            done = true;
+        public void end() {
+            synchronized (lock) {
+                done = true;
+            }
         }
 
-        void close() {
+        CompletableFuture<Void> close() {
+            CompletableFuture<Void> closed = new CompletableFuture<>();
             share.call(
                     CALL_NANOS,
                     budget -> {
                         handler.onClose();
                         return StreamHandler.DONE;
                     },
-                    (done, failure) -> {});
+                    (done, failure) -> closed.complete(null));
+            return closed;
         }
     }
 

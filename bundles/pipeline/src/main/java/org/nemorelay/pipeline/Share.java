@@ -2,6 +2,7 @@ package org.nemorelay.pipeline;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -81,6 +82,22 @@ public final class Share {
     }
 
     /**
+     * Asks the service something. Completes on a stage thread, exceptionally with a {@link StageFailure} where it failed or
+     * took longer than {@code nanos}.
+     */
+    public <R> CompletableFuture<R> ask(long nanos, Callable<CompletionStage<R>> question) {
+        CompletableFuture<R> answer = new CompletableFuture<>();
+        call(nanos, budget -> question.call(), (result, failure) -> {
+            if (failure == null) {
+                answer.complete(result);
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
+    }
+
+    /**
      * Takes no further calls, and waits until those under way have ended, {@code millis} at most.
      *
      * @return whether they have
@@ -99,7 +116,7 @@ public final class Share {
     }
 
     /**
-     * Calls the service: at once where this is a stage thread and the share has room, else on one as soon as it has.
+     * Has the service called on a stage thread as soon as the share has room; returns before.
      *
      * @param nanos how long it may take, from its begin to its stage's completion
      */
@@ -122,25 +139,15 @@ public final class Share {
         }
         if (refusal != null) {
             StageFailure failure = failure(refusal);
-            after(() -> then.accept(null, failure));
-        } else if (threads.onOwnThread()) {
-            call.run();
+            threads.next(() -> then.accept(null, failure));
         } else {
-            threads.execute(call);
+            threads.next(call);
         }
     }
 
     /** Runs something that a call of this share waits for, so it needs no room. */
     void beside(Runnable work) {
         threads.execute(work);
-    }
-
-    private void after(Runnable work) {
-        if (threads.onOwnThread()) {
-            work.run();
-        } else {
-            threads.execute(work);
-        }
     }
 
     /** A thread stays with a call that was given up, or has come back from one. */
@@ -225,6 +232,7 @@ public final class Share {
             threads.begun(this);
             CompletableFuture<R> future = null;
             Throwable thrown = null;
+            StageThreads.held(true);
             try {
                 CompletionStage<R> stage = body.run(this);
                 future = stage == null ? null : stage.toCompletableFuture();
@@ -235,6 +243,7 @@ public final class Share {
                 // Whatever a plugin throws, an error of its own making too, is its failure and ends this call.
                 thrown = e;
             }
+            StageThreads.held(false);
             boolean given;
             synchronized (this) {
                 thread = null;
@@ -258,7 +267,7 @@ public final class Share {
             if (future.state() == Future.State.SUCCESS) {
                 complete(future.resultNow(), null);
             } else {
-                future.whenComplete((result, failure) -> after(() -> complete(result, failure)));
+                future.whenComplete((result, failure) -> threads.next(() -> complete(result, failure)));
             }
         }
 
@@ -271,8 +280,10 @@ public final class Share {
         }
 
         private void fail(Throwable thrown) {
+            // A plugin's text too, which may never come.
+            String line = line(thrown);
             if (end()) {
-                log("plugin_failed", "plugin " + plugin + " failed: " + line(thrown));
+                log("plugin_failed", "plugin " + plugin + " failed: " + line);
                 then.accept(null, failure("failed"));
             }
         }

@@ -79,10 +79,28 @@ public final class StageThreads implements AutoCloseable {
         return nanoTime.getAsLong();
     }
 
-    boolean onOwnThread() {
-        return Thread.currentThread() instanceof StageThread thread && thread.owner == this;
+    /**
+     * Runs it soon: on this thread, behind what that does, where it is a stage thread that no plugin holds and nothing else
+     * waits for; else on another. Never within the caller: who hands on a call must be back, and hold nothing, by the time that
+     * the call may block.
+     */
+    void next(Runnable work) {
+        if (Thread.currentThread() instanceof StageThread thread
+                && thread.owner == this
+                && !thread.held
+                && thread.next == null) {
+            thread.next = work;
+        } else {
+            execute(work);
+        }
     }
 
+    /** Whether a plugin's code has this stage thread from now on. */
+    static void held(boolean held) {
+        ((StageThread) Thread.currentThread()).held = held;
+    }
+
+    /** Runs it on a thread that has nothing else to do. */
     void execute(Runnable work) {
         while (true) {
             ThreadPoolExecutor current = pool;
@@ -131,17 +149,34 @@ public final class StageThreads implements AutoCloseable {
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                work -> new StageThread(this, work, "plugin-stage-" + started.incrementAndGet()));
+                work -> new StageThread(this, work, "plugin-stage-" + started.incrementAndGet())) {
+            @Override
+            protected void afterExecute(Runnable work, Throwable failure) {
+                ((StageThread) Thread.currentThread()).goOn();
+            }
+        };
     }
 
     private static final class StageThread extends Thread {
         private final StageThreads owner;
+
+        // Of the thread.
+        private Runnable next;
+        private boolean held;
 
         StageThread(StageThreads owner, Runnable work, String name) {
             super(null, work, name, 0, false);
             this.owner = owner;
             setDaemon(true);
             setContextClassLoader(null);
+        }
+
+        private void goOn() {
+            while (next != null) {
+                Runnable work = next;
+                next = null;
+                work.run();
+            }
         }
     }
 }

@@ -29,6 +29,6 @@ public interface StreamHandler {
         return DONE;
     }
 
-    /** The stream is over, however it ended; called once, last. */
+    /** The stream is over, however it ended; called once, last. A call that was given up may still run then. */
     default void onClose() throws Exception {}
 }

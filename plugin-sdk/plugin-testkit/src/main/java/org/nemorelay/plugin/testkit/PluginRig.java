@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,6 +20,7 @@ import org.nemorelay.pipeline.Answer;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pipeline.Pipeline;
 import org.nemorelay.pipeline.Records;
+import org.nemorelay.pipeline.Share;
 import org.nemorelay.pipeline.Stage;
 import org.nemorelay.pipeline.StageThreads;
 import org.nemorelay.pipeline.Stages;
@@ -45,6 +47,7 @@ public final class PluginRig implements AutoCloseable {
     /** As {@code max_passthrough_body_bytes}. */
     private static final long LIMIT = 1024 * 1024;
 
+    private static final long DECIDE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long PATIENCE_SECONDS = 30;
 
     private final List<Object> services;
@@ -129,11 +132,15 @@ public final class PluginRig implements AutoCloseable {
         Event recorded = await(Records.process(stages, event));
         for (Object service : services) {
             if (service instanceof EventSubscriber subscriber) {
-                try {
-                    subscriber.onEvent(recorded);
-                } catch (Exception e) {
-                    log.add("plugin_failed plugin " + name(service) + " failed in onEvent: " + e.getMessage());
-                }
+                // An observer has no budget: it delays nobody.
+                await(share(service).ask(Long.MAX_VALUE, () -> {
+                    try {
+                        subscriber.onEvent(recorded);
+                    } catch (Exception e) {
+                        log.add("plugin_failed plugin " + name(service) + " failed in onEvent: " + e.getMessage());
+                    }
+                    return CompletableFuture.completedStage(null);
+                }));
             }
         }
         return recorded;
@@ -150,13 +157,11 @@ public final class PluginRig implements AutoCloseable {
         for (HookPolicy policy : policies) {
             Decision said;
             try {
-                said = policy.decide(call).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            } catch (Exception | LinkageError e) {
-                log.add("plugin_failed plugin " + name(policy) + " failed in decide: " + e);
-                said = null;
-            }
-            if (said == null) {
-                return Decision.deny("the policy plugin \"" + name(policy) + "\" failed, so this tool call is denied");
+                said = await(share(policy)
+                        .ask(DECIDE_NANOS, () -> policy.decide(call).thenApply(Objects::requireNonNull)));
+            } catch (CompletionException e) {
+                return Decision.deny(e.getCause().getMessage().replaceFirst("^the plugin", "the policy plugin")
+                        + ", so this tool call is denied");
             }
             if (said instanceof Decision.Deny) {
                 return said;
@@ -189,11 +194,14 @@ public final class PluginRig implements AutoCloseable {
         for (Object service : services) {
             if (type.isInstance(service)) {
                 S typed = type.cast(service);
-                of.add(new Stage<>(
-                        typed, threads.share(name(service)), priority.applyAsInt(typed), needsBody.test(typed)));
+                of.add(new Stage<>(typed, share(service), priority.applyAsInt(typed), needsBody.test(typed)));
             }
         }
         return of;
+    }
+
+    private Share share(Object service) {
+        return threads.share(name(service));
     }
 
     private static String name(Object service) {
@@ -207,7 +215,8 @@ public final class PluginRig implements AutoCloseable {
         } catch (ExecutionException e) {
             throw new CompletionException(e.getCause());
         } catch (TimeoutException e) {
-            throw new IllegalStateException("nothing came in " + PATIENCE_SECONDS + " s of real time");
+            throw new IllegalStateException("nothing came in " + PATIENCE_SECONDS
+                    + " s of real time; a call that never comes back is given up when advance() moves the clock");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted");
