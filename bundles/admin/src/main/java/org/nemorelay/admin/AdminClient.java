@@ -5,9 +5,14 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.nemorelay.admin.internal.Lines;
@@ -32,6 +37,27 @@ public final class AdminClient {
     /** Where the daemon that listens on this port has its socket. */
     public static Path socket(StateFolder folder, int port) {
         return folder.daemon().resolve("admin-" + port + ".sock");
+    }
+
+    /**
+     * Where daemons that listened on this port and are stopping have theirs; nobody need answer there any more. Reads the
+     * folder.
+     */
+    public static List<Path> stopping(StateFolder folder, int port) {
+        List<Path> sockets = new ArrayList<>();
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(folder.daemon(), "admin-" + port + "-*.sock")) {
+            found.forEach(sockets::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            // A folder that cannot be read has no daemon of this user.
+        }
+        sockets.sort(null);
+        return sockets;
+    }
+
+    /** Where the daemon of that process moves its socket when it begins to stop. */
+    public static Path stopping(Path socket, long pid) {
+        String name = socket.getFileName().toString();
+        return socket.resolveSibling(name.substring(0, name.lastIndexOf('.')) + "-" + pid + ".sock");
     }
 
     /** Where processes of a fleet that run as this user have their sockets, each {@code NAME.sock}. */

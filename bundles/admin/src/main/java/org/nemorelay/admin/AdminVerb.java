@@ -8,7 +8,8 @@ import org.osgi.annotation.versioning.ConsumerType;
  * Something the owner can ask a running process for. Each service of this type is one verb of the socket; it comes and
  * goes with its service.
  *
- * <p>{@code status} of a daemon answers {@code daemon} (an object), and {@code sessions}, {@code routes},
+ * <p>{@code status} of a daemon that stops answers {@code stopping} (an object: {@code pid}, {@code requests} that still run,
+ * {@code seconds_left} for them), of any other {@code daemon} (an object), and {@code sessions}, {@code routes},
  * {@code workers} and {@code plugins} (arrays of objects of scalars), each a fact of its own: a session proves no worker.
  */
 @ConsumerType

@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import jdk.net.ExtendedSocketOptions;
+import org.nemorelay.admin.AdminClient;
 import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
@@ -37,7 +39,7 @@ final class AdminServer implements AutoCloseable {
     private static final Duration REQUEST_TIME = Duration.ofSeconds(10);
     private static final int MAX_PATH_BYTES = 107;
 
-    private final Path path;
+    private volatile Path path;
     private final UserPrincipal owner;
     private final Map<String, AdminVerb> verbs;
     private final EventLog log;
@@ -96,7 +98,7 @@ final class AdminServer implements AutoCloseable {
         }
     }
 
-    private static boolean answers(Path path) {
+    static boolean answers(Path path) {
         try (SocketChannel probe = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
             return probe.isConnected();
         } catch (IOException e) {
@@ -187,6 +189,13 @@ final class AdminServer implements AutoCloseable {
         reply.put("ok", false);
         reply.put("error", error);
         return Json.write(reply);
+    }
+
+    /** Answers at a name with the process id from now on, and leaves its own to a successor. */
+    void moveAside() throws IOException {
+        Path aside = AdminClient.stopping(path, ProcessHandle.current().pid());
+        Files.move(path, aside, StandardCopyOption.ATOMIC_MOVE);
+        path = aside;
     }
 
     /** Stops listening, ends open connections and removes the socket. */

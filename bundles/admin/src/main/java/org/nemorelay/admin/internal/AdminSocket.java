@@ -1,10 +1,16 @@
 package org.nemorelay.admin.internal;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.nemorelay.admin.AdminClient;
 import org.nemorelay.admin.AdminVerb;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.identity.StateFolder;
 import org.nemorelay.telemetry.EventLog;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleEvent;
+import org.osgi.framework.Constants;
+import org.osgi.framework.SynchronousBundleListener;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -27,17 +33,33 @@ public final class AdminSocket {
     }
 
     private final VerbSocket socket;
+    private final BundleContext bundle;
+    private final SynchronousBundleListener stopping = this::bundleChanged;
 
     @Activate
-    public AdminSocket(Config config, @Reference LaunchOptions options, @Reference EventLog log) {
+    public AdminSocket(BundleContext bundle, Config config, @Reference LaunchOptions options, @Reference EventLog log) {
+        this.bundle = bundle;
         socket = new VerbSocket(
                 () -> {
                     StateFolder state = StateFolder.of(options.environment());
                     state.files().folder(state.daemon());
+                    for (Path left : AdminClient.stopping(state, config.port())) {
+                        if (!AdminServer.answers(left)) {
+                            Files.deleteIfExists(left);
+                        }
+                    }
                     return AdminClient.socket(state, config.port());
                 },
                 "No control socket, so `nemo-relay status` sees the public paths only",
                 log);
+        bundle.addBundleListener(stopping);
+    }
+
+    /** The whole process stops, before any of its parts does; requests may keep it for minutes. */
+    private void bundleChanged(BundleEvent event) {
+        if (event.getType() == BundleEvent.STOPPING && event.getBundle().getBundleId() == Constants.SYSTEM_BUNDLE_ID) {
+            socket.moveAside();
+        }
     }
 
     @Reference(service = AdminVerb.class, cardinality = ReferenceCardinality.MULTIPLE, policy = ReferencePolicy.DYNAMIC)
@@ -51,6 +73,7 @@ public final class AdminSocket {
 
     @Deactivate
     void deactivate() {
+        bundle.removeBundleListener(stopping);
         socket.close();
     }
 }

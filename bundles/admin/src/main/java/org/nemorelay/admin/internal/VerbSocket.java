@@ -91,13 +91,35 @@ final class VerbSocket {
         verbs.remove(verb.name(), verb);
     }
 
+    /** The process begins to stop: a successor gets the name at once, and this one is asked at its own. */
+    void moveAside() {
+        try {
+            stopWaiting();
+            if (server.isPresent()) {
+                server.get().moveAside();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            log.log(
+                    Level.WARN,
+                    AdminServer.TARGET,
+                    "admin_socket_not_moved",
+                    "A successor gets the control socket only when this process has ended: " + Reasons.of(e));
+        }
+    }
+
+    private void stopWaiting() throws InterruptedException {
+        if (waiting.isPresent()) {
+            // Not interrupted: a probe that is broken off would pass for a socket on which nobody answers.
+            closing.countDown();
+            waiting.get().join();
+        }
+    }
+
     void close() {
         try {
-            if (waiting.isPresent()) {
-                // Not interrupted: a probe that is broken off would pass for a socket on which nobody answers.
-                closing.countDown();
-                waiting.get().join();
-            }
+            stopWaiting();
             if (server.isPresent()) {
                 server.get().close();
             }

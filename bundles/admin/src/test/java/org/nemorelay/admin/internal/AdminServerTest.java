@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.admin.AdminClient;
 import org.nemorelay.admin.AdminVerb;
+import org.nemorelay.identity.StateFolder;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.LogSettings;
@@ -122,6 +123,37 @@ class AdminServerTest {
                     "another process answers there",
                     assertThrows(IOException.class, () -> open(socket)).getMessage());
             new AdminClient(socket).call("echo", Map.of(), TIME);
+        }
+    }
+
+    /** Each is asked by itself, and neither takes away the other's file. */
+    @Test
+    void aSuccessorHasTheNameAtOnceWhenADaemonBeginsToStop() throws Exception {
+        StateFolder state = StateFolder.at(folder);
+        Files.createDirectory(state.daemon());
+        Path name = AdminClient.socket(state, 1);
+        Map<String, AdminVerb> others = new HashMap<>();
+        try (AdminServer successor = stoppedBeside(state, name, others)) {
+            assertEquals(List.of(), AdminClient.stopping(state, 1));
+            assertTrue(Files.exists(name), "the successor's");
+            successor.moveAside();
+            assertEquals(1, AdminClient.stopping(state, 1).size());
+        }
+        assertEquals(List.of(), AdminClient.stopping(state, 1));
+    }
+
+    private AdminServer stoppedBeside(StateFolder state, Path name, Map<String, AdminVerb> others) throws Exception {
+        try (AdminServer old = open(name)) {
+            old.moveAside();
+            assertFalse(Files.exists(name));
+            assertEquals(List.of(), AdminClient.stopping(state, 11), "of another port");
+            Path aside = AdminClient.stopping(state, 1).getFirst();
+            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(aside)));
+            AdminServer successor =
+                    AdminServer.open(name, me, others, ProcessEventLog.synchronous(LogSettings.DEFAULT));
+            new AdminClient(aside).call("echo", Map.of(), TIME);
+            assertThrows(RelayException.class, () -> new AdminClient(name).call("echo", Map.of(), TIME));
+            return successor;
         }
     }
 

@@ -1,6 +1,7 @@
 package org.nemorelay.cli.internal;
 
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,6 +28,8 @@ public final class Status {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final List<String> FACTS = List.of("sessions", "routes", "workers", "plugins");
 
+    private static final String STOPPING = "stopping";
+
     private Status() {}
 
     /** @param options with the flags of the command and the tree whose settings hold */
@@ -38,7 +41,8 @@ public final class Status {
     /** What running workers say of their plugins; empty where this user may not ask the daemon, or none runs. */
     static List<Map<String, Object>> plugins(LaunchOptions options) {
         List<Map<String, Object>> plugins = new ArrayList<>();
-        overControlSocket(options.environment(), DaemonPort.of(options))
+        asked(options.environment(), DaemonPort.of(options))
+                .serving()
                 .ifPresent(status -> status.objects("plugins").forEach(plugin -> {
                     Map<String, Object> line = new LinkedHashMap<>(plugin.values());
                     line.put("source", "worker");
@@ -51,18 +55,20 @@ public final class Status {
         String address = "http://127.0.0.1:" + port;
         Map<String, Object> status = new LinkedHashMap<>();
         status.put("address", address);
-        Optional<JsonObject> all = overControlSocket(environment, port);
-        if (all.isPresent()) {
+        Owned owned = asked(environment, port);
+        status.put(STOPPING, owned.stopping());
+        if (owned.serving().isPresent()) {
+            JsonObject all = owned.serving().get();
             status.put("source", "control_socket");
-            status.put("daemon", all.get().object("daemon").values());
+            status.put("daemon", all.object("daemon").values());
             for (String fact : FACTS) {
-                status.put(fact, all.get().array(fact));
+                status.put(fact, all.array(fact));
             }
             return status;
         }
         PublicPaths paths = new PublicPaths(address);
         status.put("source", "public_paths");
-        status.put("daemon", paths.health().values());
+        status.put("daemon", health(paths, address, owned.stopping()));
         try {
             status.put(
                     "workers",
@@ -75,6 +81,33 @@ public final class Status {
         return status;
     }
 
+    private static Map<String, Object> health(PublicPaths paths, String address, List<Map<String, Object>> stopping) {
+        try {
+            return paths.health().values();
+        } catch (RelayException e) {
+            if (e.kind() == FailureKind.UNAVAILABLE && !stopping.isEmpty()) {
+                throw new RelayException(FailureKind.UNAVAILABLE, noneServes(address, stopping), e);
+            }
+            throw e;
+        }
+    }
+
+    static String noneServes(String address, List<Map<String, Object>> stopping) {
+        StringBuilder text = new StringBuilder("no daemon serves at " + address);
+        for (Map<String, Object> daemon : stopping) {
+            text.append("; the one with process id ").append(daemon.get("pid")).append(" is stopping");
+            if (daemon.containsKey("requests")) {
+                text.append(" (requests that still run: ")
+                        .append(daemon.get("requests"))
+                        .append(", for ")
+                        .append(daemon.get("seconds_left"))
+                        .append(" s at most)");
+            }
+        }
+        return text.append("; another may be started at once with `nemo-relay daemon`")
+                .toString();
+    }
+
     /** As the control socket tells it: on the public path a worker whose place is kept is called ready, and not available. */
     static Map<String, Object> shown(JsonObject worker) {
         Map<String, Object> shown = new LinkedHashMap<>(worker.values());
@@ -84,14 +117,49 @@ public final class Status {
         return shown;
     }
 
-    /** Empty where this user has no such socket: the daemon may be another user's. */
-    private static Optional<JsonObject> overControlSocket(Map<String, String> environment, int port) {
+    /**
+     * What this user's own daemons say.
+     *
+     * @param serving of the one that serves; empty where this user has no such socket: the daemon may be another user's
+     * @param stopping of those that listened on the port and still have requests
+     */
+    private record Owned(Optional<JsonObject> serving, List<Map<String, Object>> stopping) {}
+
+    private static Owned asked(Map<String, String> environment, int port) {
+        Optional<JsonObject> serving = Optional.empty();
+        List<Map<String, Object>> stopping = new ArrayList<>();
         try {
-            return Optional.of(new AdminClient(AdminClient.socket(StateFolder.of(environment), port))
-                    .call("status", Map.of(), TIMEOUT));
+            StateFolder folder = StateFolder.of(environment);
+            serving = ask(AdminClient.socket(folder, port));
+            if (serving.isPresent() && serving.get().keys().contains(STOPPING)) {
+                // It could not move its socket out of a successor's way.
+                stopping.add(serving.get().object(STOPPING).values());
+                serving = Optional.empty();
+            }
+            for (Path socket : AdminClient.stopping(folder, port)) {
+                ask(socket).ifPresent(answer -> stopping.add(stopping(answer)));
+            }
+        } catch (RelayException e) {
+            if (e.kind() != FailureKind.CONFIGURATION) {
+                throw e;
+            }
+        }
+        return new Owned(serving, stopping);
+    }
+
+    /** One that has just begun to stop may still answer as it did before. */
+    private static Map<String, Object> stopping(JsonObject answer) {
+        return answer.optionalObject(STOPPING)
+                .map(JsonObject::values)
+                .orElseGet(() -> Map.of("pid", answer.object("daemon").integer("pid", 1, Long.MAX_VALUE)));
+    }
+
+    private static Optional<JsonObject> ask(Path socket) {
+        try {
+            return Optional.of(new AdminClient(socket).call("status", Map.of(), TIMEOUT));
         } catch (RelayException e) {
             return switch (e.kind()) {
-                case UNAVAILABLE, UNAUTHORIZED, CONFIGURATION, NOT_FOUND -> Optional.empty();
+                case UNAVAILABLE, UNAUTHORIZED, NOT_FOUND -> Optional.empty();
                 default -> throw e;
             };
         }
@@ -114,6 +182,10 @@ public final class Status {
             } else {
                 text.append("unknown, as this user has no control socket of the daemon\n");
             }
+        }
+        if (status.get(STOPPING) instanceof List<?> items && !items.isEmpty()) {
+            text.append("\nStopping: ").append(items.size()).append('\n');
+            rows(items).append(text);
         }
         return text.toString();
     }

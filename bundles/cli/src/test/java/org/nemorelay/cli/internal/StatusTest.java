@@ -47,6 +47,39 @@ class StatusTest {
                 """, Status.text(status));
     }
 
+    @Test
+    void aDaemonThatStopsIsToldBesideItsSuccessorOrAlone() {
+        Map<String, Object> stops = new LinkedHashMap<>();
+        stops.put("pid", 71L);
+        stops.put("requests", 2L);
+        stops.put("seconds_left", 87L);
+        for (String fact : List.of("sessions", "routes", "workers", "plugins")) {
+            status.put(fact, List.of());
+        }
+        status.put("stopping", List.of(stops, Map.of("pid", 72L)));
+        assertEquals("""
+                Daemon at http://127.0.0.1:1
+                  version  0.1.0
+
+                Sessions: none
+
+                Routes: none
+
+                Workers: none
+
+                Plugins: none
+
+                Stopping: 2
+                  PID  REQUESTS  SECONDS_LEFT
+                  71   2         87
+                  72   -         -
+                """, Status.text(status));
+        assertEquals(
+                "no daemon serves at http://127.0.0.1:1; the one with process id 71 is stopping (requests that still run: 2,"
+                        + " for 87 s at most); another may be started at once with `nemo-relay daemon`",
+                Status.noneServes("http://127.0.0.1:1", List.of(stops)));
+    }
+
     /** The public path has the stock program's words: `ready`, and not available, for a worker whose place is kept. */
     @Test
     void aWorkerThatIsOutOfReachIsNotCalledReady() {

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -44,6 +45,8 @@ import org.nemorelay.protocol.control.SigningKey;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 import org.nemorelay.telemetry.ProcessControl;
+import org.osgi.framework.BundleContext;
+import org.osgi.framework.ServiceRegistration;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -52,11 +55,11 @@ import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 
 /**
- * The daemon: state, broker, control sockets and listener, for as long as the component is active. Its service is the
- * {@code status} verb of the owner's socket.
+ * The daemon: state, broker, control sockets and listener, for as long as the component is active. It is the
+ * {@code status} verb of the owner's socket, until its last request has ended.
  */
 @Component(
-        service = AdminVerb.class,
+        service = {},
         immediate = true,
         configurationPid = {DaemonConfiguration.PID, UpstreamConfiguration.PID},
         configurationPolicy = ConfigurationPolicy.REQUIRE)
@@ -75,8 +78,10 @@ public final class DaemonServer implements AdminVerb {
     private final long startedAt;
     private final String instanceId;
     private final DaemonConfiguration daemon;
-    private Optional<Running> running = Optional.empty();
+    private volatile Optional<Running> running = Optional.empty();
+    private volatile OptionalLong endsAt = OptionalLong.empty();
     private Optional<Consumer<UpstreamConfiguration>> surface = Optional.empty();
+    private Optional<ServiceRegistration<AdminVerb>> verb = Optional.empty();
 
     /** What exists while the daemon serves. */
     private record Running(
@@ -90,6 +95,7 @@ public final class DaemonServer implements AdminVerb {
 
     @Activate
     public DaemonServer(
+            BundleContext bundle,
             @Reference HttpEngine http,
             @Reference EventLog log,
             @Reference ProcessControl process,
@@ -97,6 +103,8 @@ public final class DaemonServer implements AdminVerb {
             DaemonConfiguration daemon,
             UpstreamConfiguration upstream) {
         this(http, log, process, launch, daemon, upstream, StateFolder::generations);
+        // Not the component's service: that would be gone while the last requests run.
+        verb = Optional.of(bundle.registerService(AdminVerb.class, this, null));
     }
 
     /** With a generation file that a test makes. */
@@ -297,6 +305,8 @@ public final class DaemonServer implements AdminVerb {
     @Deactivate
     void stop() {
         running.ifPresent(serving -> {
+            endsAt =
+                    OptionalLong.of(clock.monotonicMs() + serving.lastRequests().toMillis());
             serving.plane().close();
             serving.state().close();
             // A successor need not wait for the last streams.
@@ -305,6 +315,7 @@ public final class DaemonServer implements AdminVerb {
             log.log(Level.INFO, TransitionLog.TARGET, "daemon_stopped", "NeMo Relay daemon stopped");
         });
         running = Optional.empty();
+        verb.ifPresent(ServiceRegistration::unregister);
     }
 
     @Override
@@ -316,6 +327,17 @@ public final class DaemonServer implements AdminVerb {
     public Map<String, Object> run(Map<String, Object> arguments) {
         Running serving =
                 running.orElseThrow(() -> new RelayException(FailureKind.UNAVAILABLE, "the daemon does not serve"));
+        if (endsAt.isPresent()) {
+            return Json.object(
+                    "stopping",
+                    Json.object(
+                            "pid",
+                            ProcessHandle.current().pid(),
+                            "requests",
+                            serving.plane().forwarding().requests(),
+                            "seconds_left",
+                            secondsUntil(endsAt.getAsLong())));
+        }
         List<Object> sessions = new ArrayList<>();
         serving.broker()
                 .sessions()

@@ -2,28 +2,33 @@ package org.nemorelay.daemon.internal;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.nemorelay.http.ExchangeListener;
 
 /**
- * What is being forwarded to workers, so that it can be cut when a worker's drain deadline has passed: a worker that hangs
- * ends nothing by itself. Safe for any thread.
+ * What is being forwarded: a daemon that stops tells how much that is, and what goes to a worker is cut when its drain
+ * deadline has passed, as a worker that hangs ends nothing by itself. Safe for any thread.
  */
 final class Forwarding {
-    private final Set<WorkerExchange> running = ConcurrentHashMap.newKeySet();
+    private final Set<ExchangeListener> running = ConcurrentHashMap.newKeySet();
 
-    void begin(WorkerExchange exchange) {
+    void begin(ExchangeListener exchange) {
         running.add(exchange);
     }
 
-    void end(WorkerExchange exchange) {
+    void end(ExchangeListener exchange) {
         running.remove(exchange);
     }
 
     /** Ends all that still goes to this worker as if it had broken off. */
     void cut(String workerId) {
-        for (WorkerExchange exchange : running) {
-            if (exchange.workerId().equals(workerId)) {
-                exchange.cut();
+        for (ExchangeListener exchange : running) {
+            if (exchange instanceof WorkerExchange worker && worker.workerId().equals(workerId)) {
+                worker.cut();
             }
         }
+    }
+
+    int requests() {
+        return running.size();
     }
 }

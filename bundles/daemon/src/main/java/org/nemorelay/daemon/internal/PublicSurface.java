@@ -312,7 +312,13 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
         }
 
         @Override
+        public void begin(Runnable cut) {
+            plane.forwarding().begin(this);
+        }
+
+        @Override
         public void end(Outcome outcome) {
+            plane.forwarding().end(this);
             if (outcome instanceof Outcome.BodyBroken) {
                 log.upstreamFailed(route, "body_error");
             } else if (outcome instanceof Outcome.ClientCancelled) {
