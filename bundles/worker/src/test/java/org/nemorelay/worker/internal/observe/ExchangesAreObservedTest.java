@@ -59,6 +59,31 @@ class ExchangesAreObservedTest {
         assertEquals(ending.code(), metadata.string("otel.status_code"));
     }
 
+    /** It is read when the request is long under way, and its fields may serve the next one by then. */
+    @Test
+    void theHeadIsOnlyLent() throws Exception {
+        Recorder recorder = new Recorder();
+        TrafficEvents events = recorder.events(Map.of(), 1000);
+        HttpFields.Mutable head = HttpFields.build();
+        for (String path : List.of("/v1/chat/completions", "/v1/responses")) {
+            head.clear().put("X-Path", path);
+            events.exchange(path, head, Optional.empty()).end(new Outcome.Completed(200));
+        }
+        head.clear().put("X-Path", "another");
+        events.close("end", 10_000);
+        assertEquals(
+                List.of("/v1/chat/completions", "/v1/responses"),
+                List.of(
+                        recorder.only("openai.chat_completions", "start")
+                                .object("data")
+                                .object("headers")
+                                .string("x-path"),
+                        recorder.only("openai.responses", "start")
+                                .object("data")
+                                .object("headers")
+                                .string("x-path")));
+    }
+
     @Test
     void claudesStartUpProbeLeavesNoRecordAndOtherSmallRequestsDo() throws Exception {
         Recorder recorder = new Recorder();
