@@ -63,6 +63,7 @@ final class PluginBench {
     /** The report. */
     String run() throws Exception {
         String requests = requests();
+        System.err.println(requests);
         return requests + DeployBench.run(folder, lean);
     }
 
@@ -91,16 +92,17 @@ final class PluginBench {
 
                 ## Method
 
-                %d groups, one after the other, each of new processes: one daemon and five workers of the same age, which differ in
-                their plugins alone, and two of them in nothing. After %,d requests to each (and %d streams to those that are asked
-                for streams) they are asked in turns on one connection, forward and back (A B C D, D C B A), the first of them
-                another one each round: turns of %d requests, the first %d of which do not count, since the record of the turn
-                before is written meanwhile. %d rounds; the p50 of a worker in a round is over both its turns. What is compared is
-                the p50 of the same round: the figure is the median of a group's ratios, and of the groups the median. In
-                parentheses: the interval of 95 %% by bootstrap (groups drawn anew, and rounds of each). The line "by chance"
-                compares the two workers without a plugin in the same way: no figure says more than its width. What is
-                "without" is the mean of these two. Processor time is that of all threads of the
-                worker but the compiler's.
+                Groups of new processes, %d of them, are measured one after the other: one daemon and five workers of the same age,
+                which differ in their plugins alone, and two of them in nothing. After %,d requests to each (and %d streams to those
+                that are asked for streams) they are asked in turns on one connection, forward and back (A B C D, D C B A), each
+                round beginning with another one. A turn is %d requests; the first %d do not count, since the record of the turn
+                before is written meanwhile. There are %d rounds; the p50 of a worker in a round is over both its turns.
+
+                What is compared is the p50 of the same round: the figure is the median of a group's ratios, and of the groups the
+                median. In parentheses: the interval of 95 %% by bootstrap (groups drawn anew, and rounds of each). "Without" is the
+                mean of the two workers that have no plugin; "by chance" compares these two with each other in the same way, and no
+                figure says more than that. Processor time is that of all threads of the worker but the compiler's. Deployments are
+                windows of 16 s each in turns, with changes and without.
 
                 ## Figures
 
