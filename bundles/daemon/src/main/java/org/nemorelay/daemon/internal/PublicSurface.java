@@ -258,7 +258,7 @@ final class PublicSurface extends Handler.Abstract.NonBlocking {
                         Callback.from(
                                 () -> Answers.json(
                                         response, callback, 200, hook.agent().allowAnswer()),
-                                callback::failed));
+                                broken -> Answers.error(response, callback, 400, "the request's body broke off")));
             case PublicRoute.Provider provider -> toProvider(request, response, callback, provider, bound, lend);
         }
     }

@@ -45,9 +45,9 @@ class ControlFuzzTest {
     private static final int PENDING_CHALLENGES = 384;
     /**
      * What may stay on the heap however many frames came: some 15 MB of full tables (4,096 routes, sessions in their grace),
-     * and as much again of what a collection leaves where it is.
+     * and as much again of what a collection leaves where it is. From the tenth thousand frame to the ninetieth it stays.
      */
-    private static final long HEAP_LIMIT = 48L << 20;
+    private static final long HEAP_LIMIT = 32L << 20;
 
     private static TestDaemon daemon;
     private static FakeServer data;
@@ -100,9 +100,9 @@ class ControlFuzzTest {
             TestDaemon.await(
                     () -> "connections are closed of " + descriptors() + ", before there were " + descriptorsBefore,
                     ControlFuzzTest::closedWhatWasOpened);
-            long grown = heap() - heapBefore;
-            System.out.printf("control frames fuzzed: heap %+d KiB after collection%n", grown >> 10);
-            assertTrue(grown < HEAP_LIMIT, () -> "the heap has grown by " + grown + " bytes");
+            // What the last sockets held goes on threads of its own, which a busy machine lets wait.
+            TestDaemon.await(() -> "the heap has grown by " + grown() + " bytes", () -> grown() < HEAP_LIMIT);
+            System.out.printf("control frames fuzzed: heap %+d KiB after collection%n", grown() >> 10);
         } finally {
             daemon.close();
             data.close();
@@ -144,6 +144,10 @@ class ControlFuzzTest {
                 .allMatch(now -> now.getValue()
                         <= descriptorsBefore.getOrDefault(now.getKey(), 0L)
                                 + (now.getKey().equals("socket") ? 2 : 0));
+    }
+
+    private static long grown() {
+        return heap() - heapBefore;
     }
 
     /** What is in use after collection; the least of several counts, as what ends does so on threads of its own. */

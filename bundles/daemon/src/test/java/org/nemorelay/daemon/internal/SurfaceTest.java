@@ -134,6 +134,14 @@ class SurfaceTest {
     }
 
     @Test
+    void aHookWhoseBodyBreaksOffIsAnsweredByName() throws IOException {
+        RawHttp.Answer broken =
+                ask(RawHttp.head("POST", "/hooks/codex") + "transfer-encoding: chunked\r\n\r\n2\r\n{}\r\nno size\r\n");
+        assertEquals(400, broken.status());
+        assertEquals("{\"error\":{\"message\":\"the request's body broke off\"}}", broken.body());
+    }
+
+    @Test
     void case38ModelCatalogsAreNeverStoredEvenOnErrors() throws IOException {
         RawHttp.Answer dead = ask(RawHttp.get("/v1/models"));
         assertEquals(502, dead.status());

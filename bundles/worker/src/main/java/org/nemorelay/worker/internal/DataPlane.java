@@ -250,7 +250,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                             if (failure instanceof IllegalStateException) {
                                 tooLarge(agent, snapshot, response, callback);
                             } else {
-                                callback.failed(failure);
+                                Answers.error(response, callback, 400, "the request's body broke off");
                             }
                         }));
     }

@@ -302,6 +302,11 @@ final class DataPlaneTest {
                 raw("POST /hooks/pi HTTP/1.1\r\nHost: x\r\nX-Nemo-Relay-Worker-Token: token\r\nConnection: close\r\n"
                         + "Transfer-Encoding: chunked\r\n\r\n186a1\r\n" + "x".repeat(100_001) + "\r\n0\r\n\r\n");
         assertTrue(chunked.startsWith("HTTP/1.1 413 "), chunked);
+        String broken =
+                raw("POST /hooks/pi HTTP/1.1\r\nHost: x\r\nX-Nemo-Relay-Worker-Token: token\r\nConnection: close\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno size\r\n");
+        assertTrue(broken.startsWith("HTTP/1.1 400 "), broken);
+        assertTrue(broken.endsWith("{\"error\":{\"message\":\"the request's body broke off\"}}"), broken);
         Awaiting.await("nothing in flight", () -> admission.inFlight() == 0);
     }
 

@@ -115,7 +115,7 @@ public final class PluginExchange {
                     if (failure instanceof IllegalStateException) {
                         refuse(tooLarge());
                     } else {
-                        callback.failed(failure);
+                        failures.write(new Outcome.UploadAborted("the request's body broke off"), response, callback);
                     }
                 }));
     }
