@@ -21,6 +21,9 @@ public interface ControlListener {
     /** Worker sessions only. It may be told again; what it was told first holds. */
     default void drain(ServerEvent.Drain drain) {}
 
+    /** MCP sessions only: why the daemon cannot reach the user's worker. */
+    default void unreachable(ServerEvent.WorkerUnreachable unreachable) {}
+
     /** The connection is gone, whoever ended it; the last call. */
     default void disconnected() {}
 }

@@ -213,6 +213,8 @@ public final class ControlSession implements AutoCloseable {
                 // It holds though the daemon may have gone since.
                 listener.drain(drain);
             }
+        } else if (event instanceof ServerEvent.WorkerUnreachable unreachable) {
+            listener.unreachable(unreachable);
         }
     }
 

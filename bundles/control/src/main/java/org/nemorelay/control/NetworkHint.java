@@ -1,16 +1,19 @@
 package org.nemorelay.control;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.nemorelay.protocol.DaemonUrl;
 import org.nemorelay.protocol.FailureKind;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.WorkerNetwork;
 
@@ -67,9 +70,14 @@ public record NetworkHint(String advertisedHost, OptionalInt port) {
                     return socket.getLocalAddress().getHostAddress();
                 }
             }
-        } catch (IOException e) {
+        } catch (UnknownHostException e) {
             throw new RelayException(
                     FailureKind.UNAVAILABLE, "the address of the daemon's host cannot be found: " + e.getMessage(), e);
+        } catch (IOException | UncheckedIOException e) {
+            throw new RelayException(
+                    FailureKind.UNAVAILABLE,
+                    "the daemon at " + daemon.argument() + " cannot be reached: " + Reasons.of(e),
+                    e);
         }
         return LOOPBACK;
     }

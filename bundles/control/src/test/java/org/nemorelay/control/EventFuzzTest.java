@@ -70,6 +70,7 @@ class EventFuzzTest {
                         ids.uuid7(),
                         new Directive.LaunchWorker(new LaunchGrant(
                                 "a", "t", LaunchGrant.NO_DEADLINE, "127.0.0.1", 0, Optional.of("host")))),
+                new ServerEvent.WorkerUnreachable(ids.uuid7(), "https://w:1", "no"),
                 new ServerEvent.Drain(ids.uuid7(), "w", -1, 119_998))) {
             texts.add(FrameCodec.encode(event));
         }

@@ -54,6 +54,7 @@ public final class FakeDaemon implements AutoCloseable {
     private final Map<String, Secret> sessions = new ConcurrentHashMap<>();
 
     private final AtomicLong acknowledgements = new AtomicLong();
+    private final AtomicLong upgrades = new AtomicLong();
 
     /** Registrations and sessions' commands, in order of arrival. */
     public final List<ClientCommand> received = new CopyOnWriteArrayList<>();
@@ -148,6 +149,11 @@ public final class FakeDaemon implements AutoCloseable {
 
     public long acknowledgements() {
         return acknowledgements.get();
+    }
+
+    /** Upgrades that were asked for, whatever became of them. */
+    public long upgrades() {
+        return upgrades.get();
     }
 
     public long registrations() {
@@ -260,6 +266,7 @@ public final class FakeDaemon implements AutoCloseable {
                     ? "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: "
                             + accept + "\r\n\r\n"
                     : "HTTP/1.1 " + upgradeStatus + " No\r\ncontent-length: 0\r\n\r\n";
+            upgrades.incrementAndGet();
             socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
             return upgradeStatus == 101;
         }

@@ -49,7 +49,7 @@ public interface HttpEngine extends AutoCloseable {
 
     /**
      * Sends one GET with one header of its own and nothing else, over the forwarder's connections. Completes with the
-     * status, exceptionally when none came within {@code timeoutMs}.
+     * status, with an UPSTREAM failure that says why as a clause about the server when none came within {@code timeoutMs}.
      */
     CompletableFuture<Integer> status(
             Origin origin, WireProtocol protocol, String target, HttpField header, long timeoutMs);

@@ -216,6 +216,7 @@ final class ControlPeer implements AutoCloseable {
                 acknowledge(directive.requestId());
             }
             case ServerEvent.Drain drain -> acknowledge(drain.requestId());
+            case ServerEvent.WorkerUnreachable _ -> {}
         }
     }
 

@@ -31,8 +31,17 @@ final class Admission {
         this.perLoopback = perLoopback;
     }
 
-    /** Counts one attempt; false when it is one too many, or a new peer finds the table full. */
-    synchronized boolean admit(InetAddress peer, long now) {
+    /** What becomes of an attempt. */
+    enum Verdict {
+        ADMITTED,
+        /** The peer has had as many as it may have in one window. */
+        ONE_TOO_MANY,
+        /** More peers than are kept count of. */
+        TOO_MANY_PEERS
+    }
+
+    /** Counts one attempt. */
+    synchronized Verdict admit(InetAddress peer, long now) {
         Window window = windows.get(peer);
         if (window != null && now - window.startedAt >= WINDOW_MS) {
             windows.remove(peer);
@@ -42,12 +51,17 @@ final class Admission {
             if (windows.size() >= MAX_PEERS) {
                 windows.values().removeIf(old -> now - old.startedAt >= WINDOW_MS);
                 if (windows.size() >= MAX_PEERS) {
-                    return false;
+                    return Verdict.TOO_MANY_PEERS;
                 }
             }
             window = new Window(now);
             windows.put(peer, window);
         }
-        return ++window.attempts <= (peer.isLoopbackAddress() ? perLoopback : perPeer);
+        return ++window.attempts <= limit(peer) ? Verdict.ADMITTED : Verdict.ONE_TOO_MANY;
+    }
+
+    /** How many attempts this peer has in one window. */
+    int limit(InetAddress peer) {
+        return peer.isLoopbackAddress() ? perLoopback : perPeer;
     }
 }

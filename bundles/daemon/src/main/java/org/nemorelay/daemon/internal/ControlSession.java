@@ -31,6 +31,9 @@ abstract sealed class ControlSession {
 
     /** A harness session's lifecycle client. */
     static final class Mcp extends ControlSession {
+        /** It speaks what only this implementation does; of the registration that was last. */
+        boolean peer;
+
         Mcp(String id, Fingerprint fingerprint, Secret token) {
             super(id, fingerprint, token);
         }

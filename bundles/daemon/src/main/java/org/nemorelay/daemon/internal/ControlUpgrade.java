@@ -27,12 +27,14 @@ final class ControlUpgrade {
     private final Admission admission;
     private final TrustedProxies proxies;
     private final Clock clock;
+    private final RequestLog log;
     private final WebSocketMappings mappings;
 
-    ControlUpgrade(Server server, Admission admission, TrustedProxies proxies, Clock clock) {
+    ControlUpgrade(Server server, Admission admission, TrustedProxies proxies, Clock clock, RequestLog log) {
         this.admission = admission;
         this.proxies = proxies;
         this.clock = clock;
+        this.log = log;
         WebSocketComponents components =
                 new WebSocketComponents(null, null, server.getByteBufferPool(), null, null, server.getThreadPool());
         server.addBean(components);
@@ -41,7 +43,9 @@ final class ControlUpgrade {
 
     void handle(Request request, Response response, Callback callback, Role role, ControlPlane plane) {
         InetAddress client = client(request);
-        if (!admission.admit(client, clock.monotonicMs())) {
+        Admission.Verdict verdict = admission.admit(client, clock.monotonicMs());
+        if (verdict != Admission.Verdict.ADMITTED) {
+            log.upgradeRefused(client.getHostAddress(), verdict, admission.limit(client));
             Answers.error(response, callback, 429, "authentication challenge rate limit exceeded", RETRY_AFTER_WINDOW);
             return;
         }

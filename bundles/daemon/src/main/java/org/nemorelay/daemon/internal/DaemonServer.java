@@ -190,7 +190,7 @@ public final class DaemonServer implements AdminVerb {
                         ControlPaths.WORKER_READY,
                         new HttpField(Headers.WORKER_TOKEN, token),
                         WorkerProbe.TIMEOUT_MS)
-                .thenApply(status -> status == 204);
+                .handle(WorkerProbe::problem);
         StateWriter state = new StateWriter(generations);
         Handshake handshake = new Handshake(key, signatures, instanceId, ids, clock);
         ProofDesk proofs = new ProofDesk(ids);
@@ -202,10 +202,10 @@ public final class DaemonServer implements AdminVerb {
                     upgrades > 0 ? upgrades : UPGRADES_PER_PEER, upgrades > 0 ? upgrades : UPGRADES_ON_LOOPBACK);
             TrustedProxies proxies = TrustedProxies.parse(daemon.trusted__proxies());
             Function<Server, Handler> handlers = server -> {
-                ControlUpgrade upgrade = new ControlUpgrade(server, admission, proxies, clock);
+                RequestLog requests = new RequestLog(log, clock);
+                ControlUpgrade upgrade = new ControlUpgrade(server, admission, proxies, clock, requests);
                 HookTunnel tunnel = new HookTunnel(server, hooks, log);
                 StatusPages pages = new StatusPages(instanceId, Version.text(), daemon.pass__through());
-                RequestLog requests = new RequestLog(log, clock);
                 Function<UpstreamConfiguration, PublicSurface> made = settings -> new PublicSurface(
                         broker,
                         plane,

@@ -45,14 +45,18 @@ final class Publications {
             Replies.fail(socket, worker, requestId, ControlFailure.of(refused.refusal()));
             return;
         }
-        probe.ready(worker.route, worker.dataToken)
-                .whenComplete((ok, failure) -> thread.post(
-                        () -> probed(socket, worker, requestId, permit, failure == null && Boolean.TRUE.equals(ok))));
+        probe.problem(worker.route, worker.dataToken)
+                .thenAccept(problem -> thread.post(() -> probed(socket, worker, requestId, permit, problem)));
     }
 
     private void probed(
-            ControlSocket socket, ControlSession.Worker worker, String requestId, Permit permit, boolean ok) {
-        if (!ok) {
+            ControlSocket socket,
+            ControlSession.Worker worker,
+            String requestId,
+            Permit permit,
+            Optional<String> problem) {
+        if (problem.isPresent()) {
+            String endpoint = worker.route.origin().toString();
             boolean published = broker.workers().stream()
                     .anyMatch(status -> status.workerId().equals(worker.id));
             log.log(
@@ -64,6 +68,10 @@ final class Publications {
                     worker.fingerprint,
                     "worker_id",
                     worker.id,
+                    "endpoint",
+                    endpoint,
+                    "reason",
+                    problem.get(),
                     "error_kind",
                     FailureKind.UPSTREAM.word(),
                     "route_mode",
@@ -73,6 +81,7 @@ final class Publications {
                     worker,
                     requestId,
                     ControlFailure.of(FailureKind.UPSTREAM, "the worker did not answer its probe with 204"));
+            sessions.tellUnreachable(worker.fingerprint, endpoint, problem.get());
             effects.accepted(broker.probeFailed(permit, thread.now()));
             return;
         }

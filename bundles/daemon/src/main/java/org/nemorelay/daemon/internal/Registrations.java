@@ -112,7 +112,8 @@ final class Registrations {
                 new NetworkHint(
                         register.workerNetwork().advertisedHost(),
                         register.workerNetwork().port().orElse(0)));
-        thread.post(() -> registered(socket, requestId, proof, registration, register.credential()));
+        boolean peer = transcript.initiator().offers(Capabilities.PEER);
+        thread.post(() -> registered(socket, requestId, proof, registration, register.credential(), peer));
     }
 
     void registerWorker(ControlSocket socket, String requestId, ClientCommand.RegisterWorker register) {
@@ -187,7 +188,12 @@ final class Registrations {
     // ---- on the control thread
 
     private void registered(
-            ControlSocket socket, String requestId, Proof proof, McpRegistration registration, Secret token) {
+            ControlSocket socket,
+            String requestId,
+            Proof proof,
+            McpRegistration registration,
+            Secret token,
+            boolean peer) {
         if (!socket.open()) {
             return;
         }
@@ -202,6 +208,7 @@ final class Registrations {
                         registration.sessionId(),
                         id -> new ControlSession.Mcp(id, registration.fingerprint(), ids.secret()));
                 Directive directive = accepted.value().directive();
+                session.peer = peer;
                 sessions.authenticate(socket, session);
                 socket.send(new ServerEvent.Reply(
                         requestId, 200, new ReplyBody.McpRegistered(proof, session.token, directive)));

@@ -57,6 +57,26 @@ final class RequestLog {
                 routeMode);
     }
 
+    /** Users' sessions wait for the end of the window. */
+    void upgradeRefused(String address, Admission.Verdict verdict, int limit) {
+        throttle.pass("upgrade", clock.monotonicMs())
+                .ifPresent(suppressed -> log.log(
+                        Level.ERROR,
+                        TransitionLog.TARGET,
+                        "control_upgrade_refused",
+                        verdict == Admission.Verdict.ONE_TOO_MANY
+                                ? "An address begins more control connections in 15 s than [daemon] upgrades_per_address"
+                                        + " allows; sessions that are refused try again for 30 s"
+                                : "More addresses begin control connections in 15 s than are kept count of; sessions that are"
+                                        + " refused try again for 30 s",
+                        "address",
+                        address,
+                        "limit",
+                        limit,
+                        "suppressed_since_last_emit",
+                        suppressed));
+    }
+
     void upstreamFailed(PublicRoute route, String reason) {
         throttle.pass("upstream " + word(route) + reason, clock.monotonicMs())
                 .ifPresent(suppressed -> log.log(

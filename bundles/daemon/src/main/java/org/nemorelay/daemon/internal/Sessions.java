@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.nemorelay.protocol.Fingerprint;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.telemetry.EventLog;
@@ -104,6 +105,18 @@ final class Sessions {
                 worker,
                 new ServerEvent.Drain(ids.uuid7(), worker.id, clock.unixMs() + left, left),
                 () -> drainAcknowledged.accept(worker));
+    }
+
+    /** What is wrong with a user's worker, for those of the user's sessions that understand it. */
+    void tellUnreachable(Fingerprint fingerprint, String endpoint, String reason) {
+        for (ControlSession.Mcp session : mcps.values()) {
+            if (session.peer && session.fingerprint.equals(fingerprint)) {
+                session.socket
+                        .filter(ControlSocket::open)
+                        .ifPresent(socket ->
+                                socket.send(new ServerEvent.WorkerUnreachable(ids.uuid7(), endpoint, reason)));
+            }
+        }
     }
 
     void removeWorker(String workerId, String reason) {

@@ -92,7 +92,10 @@ final class WorkerExchange implements ExchangeListener, FailureAnswer {
             case Outcome.HeadTimeout _ -> "the worker did not answer in time";
             case Outcome.UploadAborted _ -> "the request's body broke off";
             case Outcome.Unsendable(String reason) -> reason;
-            case Outcome.ConnectFailed _, Outcome.NoResponse _, Outcome.BadHead _ -> "the worker could not be reached";
+            case Outcome.ConnectFailed _, Outcome.NoResponse _, Outcome.BadHead _ ->
+                cut
+                        ? "the worker was to end and had not answered when its time was over"
+                        : "the worker could not be reached";
         };
         Answers.error(response, callback, FailureAnswer.status(failure), message, PublicSurface.catalogHeaders(route));
     }

@@ -60,7 +60,11 @@ class DrainDeadlineTest {
             silent.send(RawHttp.post(CALL, "{}", ann.header()));
             TestDaemon.await("the worker has both", () -> data.seen.size() == 2);
             mcp.release();
-            assertEquals(502, status(silent));
+            RawHttp.Answer cut = silent.exchange("");
+            assertEquals(502, cut.status());
+            assertEquals(
+                    "{\"error\":{\"message\":\"the worker was to end and had not answered when its time was over\"}}",
+                    cut.body());
             IOException end = assertThrows(IOException.class, stream::chunk);
             assertFalse(end instanceof SocketTimeoutException, end::toString);
             assertEquals(2, data.seen.size(), data.seen::toString);

@@ -166,6 +166,7 @@ final class TestDaemon implements AutoCloseable {
     /** A harness session's lifecycle client. */
     final class Mcp implements ControlListener, AutoCloseable {
         final BlockingQueue<Directive> told = new LinkedBlockingQueue<>();
+        final BlockingQueue<ServerEvent.WorkerUnreachable> unreachable = new LinkedBlockingQueue<>();
         final ControlClient client;
         final String id;
         final User user;
@@ -190,6 +191,11 @@ final class TestDaemon implements AutoCloseable {
         @Override
         public boolean directive(Directive directive) {
             return told.add(directive);
+        }
+
+        @Override
+        public void unreachable(ServerEvent.WorkerUnreachable event) {
+            unreachable.add(event);
         }
 
         @Override
@@ -235,7 +241,11 @@ final class TestDaemon implements AutoCloseable {
         }
 
         Worker register(LaunchGrant grant) {
-            registration = client.registerWorker(data.url(), grant, Optional.empty(), this, soon());
+            return register(grant, data.url(), Optional.empty());
+        }
+
+        Worker register(LaunchGrant grant, String endpoint, Optional<String> root) {
+            registration = client.registerWorker(endpoint, grant, root, this, soon());
             return this;
         }
 

@@ -3,6 +3,7 @@ package org.nemorelay.daemon.internal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.control.ControlPaths;
 
@@ -27,6 +28,12 @@ class UpgradeLimitTest {
             }
             assertEquals(
                     200, RawHttp.once(daemon.port(), RawHttp.get("/healthz")).status());
+            assertEquals(
+                    List.of(
+                            "control_upgrade_refused [address, 127.0.0.1, limit, 16, suppressed_since_last_emit, 0] An address"
+                                    + " begins more control connections in 15 s than [daemon] upgrades_per_address allows; sessions that"
+                                    + " are refused try again for 30 s"),
+                    refusals(daemon));
         }
     }
 
@@ -37,7 +44,14 @@ class UpgradeLimitTest {
             for (int i = 0; i < 256; i++) {
                 assertEquals(400, plain(daemon, ControlPaths.MCP).status());
             }
+            assertEquals(List.of(), refusals(daemon));
         }
+    }
+
+    private static List<String> refusals(TestDaemon daemon) {
+        return daemon.events.stream()
+                .filter(line -> line.startsWith("control_upgrade_refused "))
+                .toList();
     }
 
     private static RawHttp.Answer plain(TestDaemon daemon, String path) throws IOException {

@@ -176,7 +176,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                     // Without a version the server chooses.
                     status(client.newRequest(origin.uri()), origin, target, header, timeoutMs, status);
                 } else {
-                    status.completeExceptionally(failure);
+                    fail(status, failure, timeoutMs);
                 }
             });
         } else {
@@ -202,11 +202,16 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                 .timeout(timeoutMs, TimeUnit.MILLISECONDS)
                 .send(result -> {
                     if (result.isFailed()) {
-                        status.completeExceptionally(result.getFailure());
+                        fail(status, result.getFailure(), timeoutMs);
                     } else {
                         status.complete(result.getResponse().getStatus());
                     }
                 });
+    }
+
+    private static void fail(CompletableFuture<Integer> status, Throwable failure, long timeoutMs) {
+        status.completeExceptionally(new RelayException(
+                FailureKind.UPSTREAM, ConnectProblem.of(failure, TimeUnit.MILLISECONDS.toSeconds(timeoutMs)), failure));
     }
 
     /** The client for servers that the trusted authorities vouch for, or the one for servers with a root of their own. */

@@ -2,6 +2,8 @@ package org.nemorelay.mcp.internal;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.nemorelay.control.ControlClient;
@@ -26,6 +28,7 @@ import org.nemorelay.protocol.control.Capabilities;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.ReplyBody;
 import org.nemorelay.protocol.control.Role;
+import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.protocol.control.SessionPayload;
 import org.nemorelay.telemetry.EventLog;
 
@@ -51,6 +54,7 @@ final class Routing implements Runnable {
     private static final long END_MS = 2_000;
 
     private static final long END_ON_EXIT_MS = 250;
+    private static final int MAX_REASONS = 16;
 
     /** Hears how the route stands. */
     interface Host {
@@ -79,6 +83,10 @@ final class Routing implements Runnable {
     private boolean served;
     private long usableDeadline;
     private String lastActivation = "";
+    private boolean toldRefused;
+
+    /** Of the thread of the connection. */
+    private final Set<String> unreachableFor = ConcurrentHashMap.newKeySet();
 
     private volatile ControlSession session;
     private volatile boolean stopping;
@@ -280,7 +288,14 @@ final class Routing implements Runnable {
                 throw new RelayException(FailureKind.INVALID_ARGUMENT, "this process is ending");
             }
             listener = new Listener();
-            return client.registerMcp(credential, NetworkHint.of(daemon, environment), listener, deadlineNanos);
+            try {
+                return client.registerMcp(credential, NetworkHint.of(daemon, environment), listener, deadlineNanos);
+            } catch (RelayException e) {
+                if (e.kind() == FailureKind.LIMIT_REACHED) {
+                    refused(e);
+                }
+                throw e;
+            }
         }
     }
 
@@ -291,8 +306,42 @@ final class Routing implements Runnable {
         }
 
         @Override
+        public void unreachable(ServerEvent.WorkerUnreachable unreachable) {
+            tellUnreachable(unreachable);
+        }
+
+        @Override
         public void disconnected() {
             events.add(new Event(this, Optional.empty(), System.nanoTime()));
+        }
+    }
+
+    /** The harness waits meanwhile, and nobody else would say for what; once is enough. */
+    private void refused(RelayException failure) {
+        if (!toldRefused) {
+            toldRefused = true;
+            log.log(
+                    EventLog.Level.ERROR,
+                    TARGET,
+                    "daemon_mcp_refused",
+                    failure.getMessage() + "; trying again for 30 s",
+                    "error_kind",
+                    failure.kind().word());
+        }
+    }
+
+    /** At each start of a worker anew, with another port: told once for each reason. */
+    private void tellUnreachable(ServerEvent.WorkerUnreachable unreachable) {
+        boolean fresh = unreachableFor.size() < MAX_REASONS && unreachableFor.add(unreachable.reason());
+        if (fresh) {
+            log.log(
+                    EventLog.Level.ERROR,
+                    TARGET,
+                    "worker_unreachable",
+                    "The daemon cannot reach this user's worker at " + unreachable.endpoint() + ": "
+                            + unreachable.reason() + "; requests pass by the worker and its plugins until it can",
+                    "error_kind",
+                    FailureKind.UPSTREAM.word());
         }
     }
 

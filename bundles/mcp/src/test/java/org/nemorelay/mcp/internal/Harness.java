@@ -117,6 +117,14 @@ final class Harness implements AutoCloseable {
         return answer(10);
     }
 
+    /** What was told at the level error, without the fields. */
+    List<String> errors() {
+        return logged.stream()
+                .filter(line -> line.startsWith("ERROR "))
+                .map(line -> line.substring(0, line.indexOf(" [")) + line.substring(line.indexOf(']') + 1))
+                .toList();
+    }
+
     String answer(long seconds) throws InterruptedException {
         String answer = answers.poll(seconds, TimeUnit.SECONDS);
         if (answer == null) {

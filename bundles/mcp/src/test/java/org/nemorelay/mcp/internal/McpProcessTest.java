@@ -25,6 +25,7 @@ import org.nemorelay.protocol.control.ActivationFailure;
 import org.nemorelay.protocol.control.CancelOutcome;
 import org.nemorelay.protocol.control.Capabilities;
 import org.nemorelay.protocol.control.Descriptor;
+import org.nemorelay.protocol.control.FrameCodec;
 import org.nemorelay.protocol.control.ReplyBody;
 import org.nemorelay.protocol.control.Role;
 import org.nemorelay.protocol.control.ServerEvent;
@@ -113,6 +114,47 @@ class McpProcessTest {
             daemon.silent = false; // the attempt that hangs is followed by one that does not
             assertTrue(harness.answer().startsWith("{\"id\":0,"));
             assertTrue(harness.answer().startsWith("{\"id\":1,"));
+        }
+    }
+
+    /** The harness waits for `initialize` meanwhile: it is told at the default level, once. */
+    @Test
+    void aSessionThatIsRefusedForALimitSaysSoOnce() throws Exception {
+        daemon.upgradeStatus = 429;
+        try (Harness harness = harness()) {
+            harness.initialize();
+            await("it has tried twice", () -> daemon.upgrades() >= 2);
+            daemon.upgradeStatus = 101;
+            assertTrue(harness.answer().contains("serverInfo"));
+            assertEquals(
+                    List.of("ERROR daemon_mcp_refused the daemon at "
+                            + daemon.url().argument()
+                            + " takes no more control connections for a while; trying again for 30 s"),
+                    harness.errors());
+        }
+    }
+
+    /** A worker that is started anew has another port. */
+    @Test
+    void thatTheDaemonDoesNotReachTheWorkerIsToldOnceForEachReason() throws Exception {
+        try (Harness harness = harness()) {
+            harness.initialize();
+            harness.answer();
+            for (String[] told : new String[][] {{"1", "x"}, {"2", "x"}, {"3", "y"}, {"4", "x"}}) {
+                daemon.pushRaw(FrameCodec.encode(
+                        new ServerEvent.WorkerUnreachable(told[0], "https://w.test:" + told[0], told[1])));
+            }
+            await("both reasons are told", () -> harness.errors().size() == 2);
+            harness.endInput();
+            assertEquals(0, harness.exit());
+            String rest = "; requests pass by the worker and its plugins until it can";
+            assertEquals(
+                    List.of(
+                            "ERROR worker_unreachable The daemon cannot reach this user's worker at https://w.test:1: x"
+                                    + rest,
+                            "ERROR worker_unreachable The daemon cannot reach this user's worker at https://w.test:3: y"
+                                    + rest),
+                    harness.errors());
         }
     }
 

@@ -69,7 +69,9 @@ public final class FrameCodec {
                             request.unsigned64("deadline_unix_ms"),
                             request.integer("timeout_ms", 0, Long.MAX_VALUE));
                 }
-                default -> throw new JsonException("type is not one of reply, directive, drain");
+                case "worker_unreachable" ->
+                    new ServerEvent.WorkerUnreachable(requestId, frame.string("endpoint"), frame.string("reason"));
+                default -> throw new JsonException("type is not one of reply, directive, drain, worker_unreachable");
             };
         } catch (JsonException e) {
             throw malformed(e);
@@ -409,6 +411,17 @@ public final class FrameCodec {
         if (event instanceof ServerEvent.DirectiveIssued issued) {
             return Json.object(
                     "type", "directive", "request_id", issued.requestId(), "directive", directive(issued.directive()));
+        }
+        if (event instanceof ServerEvent.WorkerUnreachable unreachable) {
+            return Json.object(
+                    "type",
+                    "worker_unreachable",
+                    "request_id",
+                    unreachable.requestId(),
+                    "endpoint",
+                    unreachable.endpoint(),
+                    "reason",
+                    unreachable.reason());
         }
         ServerEvent.Drain drain = (ServerEvent.Drain) event;
         return Json.object(

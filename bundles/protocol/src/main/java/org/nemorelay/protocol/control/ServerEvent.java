@@ -18,4 +18,13 @@ public sealed interface ServerEvent {
 
     /** To be acknowledged within 5 s: finish what is in flight by the deadline, then exit. {@code deadlineUnixMs} is unsigned. */
     record Drain(String requestId, String workerId, long deadlineUnixMs, long timeoutMs) implements ServerEvent {}
+
+    /**
+     * Why the daemon cannot reach this user's worker; not acknowledged, and sent only to a session that offers
+     * {@link Capabilities#PEER}.
+     *
+     * @param endpoint where it was looked for
+     * @param reason a clause about it
+     */
+    record WorkerUnreachable(String requestId, String endpoint, String reason) implements ServerEvent {}
 }

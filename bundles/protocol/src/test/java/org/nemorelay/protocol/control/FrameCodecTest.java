@@ -118,6 +118,7 @@ class FrameCodecTest {
                 new ServerEvent.DirectiveIssued("1", new Directive.WaitForWorker(100)),
                 new ServerEvent.DirectiveIssued("1", new Directive.UsePassThrough()),
                 new ServerEvent.Drain("1", "w", 5, 119_998),
+                new ServerEvent.WorkerUnreachable("1", "https://w:1", "no"),
                 new ServerEvent.Reply("1", 204, new ReplyBody.Empty()),
                 new ServerEvent.Reply("1", 200, new ReplyBody.ActivationCancelled(CancelOutcome.SUPERSEDED)),
                 new ServerEvent.Reply(
