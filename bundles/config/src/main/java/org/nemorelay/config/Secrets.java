@@ -38,12 +38,11 @@ public final class Secrets {
     private static final Set<String> OPEN_KEYS =
             Set.of("cache", "dedup", "deduplication", "idempotency", "partition", "public", "routing", "sort", "trace");
 
-    private static final Pattern BETWEEN_WORDS = Pattern.compile("[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])");
     private static final Pattern COUNT = Pattern.compile("\\s*\\d{1,12}\\s*");
 
     /** A value of {@code Authorization}, a JWT, a URL that names its user. */
     private static final Pattern CREDENTIAL = Pattern.compile(
-            "\\s*(?:(?i:bearer|basic)\\s+\\S.*|eyJ[\\w-]+\\.[\\w-]+\\..*|(?i:[a-z][a-z0-9+.-]*)://[^/?#\\s]*@.*)",
+            "\\s*+(?:(?i:bearer|basic)\\s+\\S.*|eyJ[\\w-]+\\.[\\w-]+\\..*|(?i:[a-z][a-z0-9+.-]*)://[^/?#\\s]*@.*)",
             Pattern.DOTALL);
 
     private static final Pattern OF_QUERY = Pattern.compile("[?&;]([^=&;#\\s]+)=([^&;#\\s]+)");
@@ -61,36 +60,61 @@ public final class Secrets {
             case Number number -> false;
             case Boolean bool -> false;
             case Object[] items -> Arrays.stream(items).anyMatch(item -> isSecret(name, item));
-            default -> {
-                String text = value.toString();
-                yield isSecret(name, COUNT.matcher(text).matches())
-                        || CREDENTIAL.matcher(text).matches()
-                        || text.contains("://")
-                                && OF_QUERY.matcher(text)
-                                        .results()
-                                        .anyMatch(found -> isSecret(
-                                                found.group(1),
-                                                COUNT.matcher(found.group(2)).matches()));
-            }
+            default -> isSecret(name, value.toString());
         };
     }
 
-    private static boolean isSecret(String name, boolean count) {
-        String[] words = BETWEEN_WORDS.split(name);
-        StringBuilder joined = new StringBuilder();
+    // Every header of every request comes by here: expressions only for the few that may be one.
+    private static boolean isSecret(String name, String text) {
+        return named(name, text) || formed(text);
+    }
+
+    private static boolean formed(String text) {
+        char first = text.isEmpty() ? ' ' : text.charAt(0);
+        boolean url = text.contains("://");
+        return (url || "bBe ".indexOf(first) >= 0) && CREDENTIAL.matcher(text).matches()
+                || url && OF_QUERY.matcher(text).results().anyMatch(found -> named(found.group(1), found.group(2)));
+    }
+
+    private static boolean named(String name, String text) {
+        StringBuilder joined = new StringBuilder(name.length());
         String before = "";
         boolean opens = false;
-        for (String each : words) {
-            String word = each.toLowerCase(Locale.ROOT);
-            if (!count || !word.equals("tokens")) {
-                joined.append(word);
+        for (int at = 0; at < name.length(); ) {
+            int end = at;
+            while (end < name.length() && isWord(name.charAt(end)) && !(end > at && begins(name, end))) {
+                end++;
             }
-            opens = (word.equals("key") || word.equals("keys")) && !OPEN_KEYS.contains(before);
-            if (word.endsWith("auth") || WHOLE_WORDS.contains(word)) {
+            if (end > at) {
+                String word = name.substring(at, end).toLowerCase(Locale.ROOT);
+                if (!word.equals("tokens") || !COUNT.matcher(text).matches()) {
+                    joined.append(word);
+                }
+                opens = (word.equals("key") || word.equals("keys")) && !OPEN_KEYS.contains(before);
+                if (word.endsWith("auth") || WHOLE_WORDS.contains(word)) {
+                    return true;
+                }
+                before = word;
+            }
+            at = end > at ? end : at + 1;
+        }
+        if (opens) {
+            return true;
+        }
+        for (String word : WORDS) {
+            if (joined.indexOf(word) >= 0) {
                 return true;
             }
-            before = word;
         }
-        return opens || WORDS.stream().anyMatch(word -> joined.indexOf(word) >= 0);
+        return false;
+    }
+
+    private static boolean isWord(char c) {
+        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
+    }
+
+    /** As in {@code apiKey}. */
+    private static boolean begins(String name, int at) {
+        return Character.isUpperCase(name.charAt(at)) && !Character.isUpperCase(name.charAt(at - 1));
     }
 }
