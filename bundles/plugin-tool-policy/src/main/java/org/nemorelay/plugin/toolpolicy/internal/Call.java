@@ -3,6 +3,7 @@ package org.nemorelay.plugin.toolpolicy.internal;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -119,7 +120,10 @@ record Call(
 
         void walk(String key, Object value) {
             switch (value) {
-                case Map<?, ?> map -> map.forEach((name, member) -> walk(word(String.valueOf(name)), member));
+                case Map<?, ?> map -> {
+                    map.forEach((name, member) -> walk(word(String.valueOf(name)), member));
+                    withArguments(map);
+                }
                 case List<?> words
                 when key.equals("command") || key.equals("cmd") -> {
                     commands.add(words(words));
@@ -131,8 +135,23 @@ record Call(
             }
         }
 
+        /** A program and, beside it, its arguments. */
+        private void withArguments(Map<?, ?> map) {
+            Map<String, Object> members = new HashMap<>();
+            map.forEach((name, member) -> members.put(word(String.valueOf(name)), member));
+            for (String program : List.of("command", "cmd")) {
+                for (String arguments : List.of("args", "arguments", "argv")) {
+                    if (members.get(program) instanceof String name
+                            && members.get(arguments) instanceof List<?> list
+                            && !list.isEmpty()) {
+                        commands.add(name + " " + quoted(list));
+                    }
+                }
+            }
+        }
+
         private void text(String key, String text) {
-            if (COMMANDS.contains(key)) {
+            if (COMMANDS.contains(key) || key.endsWith("command") || key.endsWith("commandline")) {
                 commands.add(text);
             }
             if (PATHS.contains(key)
@@ -152,6 +171,11 @@ record Call(
             }
         }
 
+        private static String quoted(List<?> words) {
+            return String.join(
+                    " ", words.stream().map(String::valueOf).map(Shell::quoted).toList());
+        }
+
         private static String word(String key) {
             return key.replaceAll("[^A-Za-z]", "").toLowerCase(Locale.ROOT);
         }
@@ -165,7 +189,7 @@ record Call(
                     && words.get(1).matches("-[a-z]*c")) {
                 return words.get(2);
             }
-            return String.join(" ", words.stream().map(Shell::quoted).toList());
+            return quoted(words);
         }
     }
 

@@ -97,8 +97,7 @@ record Rule(
                 && (commands.isEmpty()
                         || !call.commandsSure()
                         || call.commands().stream()
-                                .flatMap(command -> Shell.meant(command).stream())
-                                .anyMatch(command -> found(commands, command)))
+                                .anyMatch(command -> Meant.any(command, meant -> found(commands, meant))))
                 && (paths.isEmpty()
                         || !call.pathsSure()
                         || call.paths().stream().anyMatch(path -> matched(paths, path, folded(path))));

@@ -1,23 +1,17 @@
 package org.nemorelay.plugin.toolpolicy.internal;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What a shell would run of a text, as far as that can be told without being one. Immutable.
+ * What a shell would run of a text, as far as that can be told without being one, for rules that allow. Immutable.
  *
  * @param commands the simple commands, as they are written
  * @param certain whether that is all: no substitution, no redirection into a file, nothing left open
  */
 record Shell(List<String> commands, boolean certain) {
     private static final Pattern PLAIN_WORD = Pattern.compile("[\\w@%+=:,./-]+");
-    private static final Pattern PREFIX = Pattern.compile("^(?:(?:sudo|doas|env|command|exec|builtin|nohup|time|nice|"
-            + "xargs|then|do|else|!|[A-Za-z_]\\w*=\\S*|-\\S+)\\s+)+");
-    private static final Pattern FOLDERS = Pattern.compile("^/?(?:[\\w.-]+/)+(?=[\\w-])");
-    private static final Pattern INTERPRETED = Pattern.compile("^(?:\\w*sh|eval)\\s+(?:-\\w+\\s+)*(?=\\S)");
     /** To nowhere, or from one stream into another. */
     private static final Pattern HARMLESS_REDIRECTION =
             Pattern.compile("(?:[012&]?>>?\\s*/dev/null|[012]?>&[012])(?=\\s|$|[;&|])");
@@ -69,35 +63,6 @@ record Shell(List<String> commands, boolean certain) {
             commands.add(text);
         }
         command.setLength(0);
-    }
-
-    /**
-     * Everything in a text that a rule against a command may mean: the text, its commands whether they are quoted or not,
-     * each without quotes, without what only starts it, without the program's folder.
-     */
-    static Set<String> meant(String text) {
-        Set<String> meant = new LinkedHashSet<>();
-        meant.add(text);
-        for (String command : of(text).commands()) {
-            add(command, meant);
-        }
-        for (String piece : text.split("[;&|\\n()`{}]")) {
-            add(piece, meant);
-        }
-        return meant;
-    }
-
-    private static void add(String command, Set<String> meant) {
-        meant.add(command.strip());
-        String bare = command.replaceAll("[\"'\\\\]", "").strip();
-        String before;
-        do {
-            meant.add(bare);
-            before = bare;
-            String started =
-                    FOLDERS.matcher(PREFIX.matcher(bare).replaceFirst("")).replaceFirst("");
-            bare = INTERPRETED.matcher(started).replaceFirst("").strip();
-        } while (!bare.equals(before));
     }
 
     /** A word that a shell takes for one. */

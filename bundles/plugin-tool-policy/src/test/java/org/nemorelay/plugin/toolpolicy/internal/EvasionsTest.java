@@ -70,6 +70,18 @@ class EvasionsTest {
         denied(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("bash", "-lc", command))), config);
         denied(ToolCalls.of(Agent.CODEX, "write_stdin", Map.of("session_id", 1L, "chars", command)), config);
         denied(ToolCalls.of(Agent.CODEX, "x", Map.of("action", Map.of("commands", List.of("ls", command)))), config);
+        denied(ToolCalls.of(Agent.CODEX, "x", Map.of("shell_command", command)), config);
+        denied(ToolCalls.of(Agent.CODEX, "x", Map.of("command", "bash", "args", List.of("-c", command))), config);
+    }
+
+    @Test
+    void aProgramAndItsArgumentsAreOneCommand() {
+        ToolCall call = ToolCalls.of(Agent.CODEX, "x", Map.of("command", "rm", "args", List.of("-rf", "/")));
+        denied(call, "rules.0.action", "deny", "rules.0.commands", list("^rm -rf"));
+        denied(call, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^rm$"));
+        assertEquals(
+                Decision.allow(),
+                decide(call, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^rm\\b")));
     }
 
     @Test
