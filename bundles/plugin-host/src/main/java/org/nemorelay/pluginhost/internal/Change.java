@@ -29,6 +29,8 @@ final class Change {
     private final PluginFiles files;
     private final Starts starts;
     private final PluginPlan wanted;
+    private final Waits waits;
+    private final ChangeLog told;
     final List<Trouble> troubles = new ArrayList<>();
 
     /** What runs when the change is made; each kind in one of them. */
@@ -43,17 +45,30 @@ final class Change {
     /** What may become active after the change. */
     private final Set<Generation> awaited = new HashSet<>();
 
+    /** What an earlier change has begun to start. */
+    private final Map<Generation, Planned> begun = new LinkedHashMap<>();
+
     /** Why a component does not run as the plan wants it. */
     record Trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {}
 
     /** One that took too long to start: another try would only cost its time again. */
     record Abandoned(Generation generation, String kind, String line) {}
 
-    Change(Deployment deployment, PluginPlan wanted) {
+    /** Whose start a change waits for. */
+    enum Waits {
+        /** A worker's start is no change: all of it. */
+        FOR_ALL,
+        /** What an earlier change has begun to start holds up itself alone. */
+        FOR_WHAT_IT_STARTS
+    }
+
+    Change(Deployment deployment, PluginPlan wanted, Waits waits) {
         this.deployment = deployment;
         this.files = deployment.files;
         this.starts = deployment.starts;
         this.wanted = wanted;
+        this.waits = waits;
+        this.told = new ChangeLog(deployment.log);
     }
 
     /** Whether the plan in force says something else of this component. */
@@ -77,16 +92,32 @@ final class Change {
                             .put(component.kind(), wanted.configuration(component.kind())));
         }
         Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
+        List<Generation> decided = new ArrayList<>();
         byFile.forEach((file, configurations) -> kinds.put(file, configurations.keySet()));
         byFile.forEach((file, configurations) -> {
             Optional<Generation> now = deployment.running.stream()
                     .filter(generation -> runs(generation, file, configurations))
                     .findFirst();
             now.ifPresent(next::add);
-            if (now.isEmpty() && !waitedFor(file, configurations)) {
-                starting.put(file, configurations);
+            if (now.isEmpty() && !abandoned(file, configurations)) {
+                deployment.late.stream()
+                        .filter(one -> runs(one.generation(), file, configurations))
+                        .forEach(one -> begun.putIfAbsent(one.generation(), one));
+                begun.keySet().stream()
+                        .filter(generation -> generation.file().equals(file))
+                        .findFirst()
+                        .ifPresentOrElse(decided::add, () -> starting.put(file, configurations));
             }
         });
+        if (waits == Waits.FOR_WHAT_IT_STARTS) {
+            begun.forEach((generation, one) -> {
+                if (deployment.goesOn(generation)) {
+                    awaited.add(generation);
+                    decided.remove(generation);
+                    kinds.get(generation.file()).forEach(this::keep);
+                }
+            });
+        }
         for (boolean more = true; more; ) {
             more = starting.keySet().removeIf(this::held);
         }
@@ -111,7 +142,24 @@ final class Change {
             }
         }
         deployment.obsolete = Set.copyOf(replaced);
+        decided.forEach(generation -> {
+            if (!held(generation.file())) {
+                next.add(generation);
+                plan(generation, begun.get(generation));
+            }
+        });
         starting.forEach(this::start);
+    }
+
+    /** Its start is this change's, whichever began it. */
+    private void plan(Generation generation, Planned since) {
+        for (PluginPlan.Component component : wanted.components()) {
+            if (generation.wanted().containsKey(component.kind())) {
+                Planned one = new Planned(component, generation, since.begun(), since.millis());
+                staged.add(one);
+                undecided.add(one);
+            }
+        }
     }
 
     private boolean runs(Generation generation, Path file, Map<String, Map<String, Object>> configurations) {
@@ -119,13 +167,8 @@ final class Change {
                 && generation.runs(files.generation(file).sha256(), configurations);
     }
 
-    /** Whether it is being started already, or was abandoned as it is: another try would only cost its time again. */
-    private boolean waitedFor(Path file, Map<String, Map<String, Object>> configurations) {
-        List<Generation> starting = deployment.late.stream()
-                .map(Planned::generation)
-                .filter(generation -> runs(generation, file, configurations))
-                .toList();
-        awaited.addAll(starting);
+    /** Whether it was abandoned as it is: another try would only cost its time again. */
+    private boolean abandoned(Path file, Map<String, Map<String, Object>> configurations) {
         List<Abandoned> same = deployment.abandoned.stream()
                 .filter(one -> runs(one.generation(), file, configurations))
                 .toList();
@@ -135,7 +178,7 @@ final class Change {
                     .findFirst()
                     .ifPresent(one -> fails(component, files.generation(file), one.line(), FailureKind.PLUGIN));
         }
-        return !starting.isEmpty() || !same.isEmpty();
+        return !same.isEmpty();
     }
 
     /** Bundles without a kind of their own, of which newer copies are there. */
@@ -236,12 +279,9 @@ final class Change {
                 return;
             }
             generation.start(deployment.admin, configurations, deployment::wake);
-            long now = System.nanoTime();
-            for (PluginPlan.Component component : planned) {
-                Planned one = new Planned(component, generation, now);
-                staged.add(one);
-                undecided.add(one);
-            }
+            plan(
+                    generation,
+                    new Planned(planned.getFirst(), generation, System.nanoTime(), deployment.limits.changeMillis()));
         } catch (PluginFiles.Unusable | IOException e) {
             planned.forEach(component -> trouble(
                     component,
@@ -267,11 +307,19 @@ final class Change {
         return another;
     }
 
-    /** The start of a worker: as long as it takes for what is required, not long for the rest. */
-    void awaitStart() throws InterruptedException {
+    /**
+     * The start of a worker: as long as it takes for what is required, not long for the rest.
+     *
+     * @return false when something else is wanted meanwhile; what was begun is left to the change that makes it
+     */
+    boolean awaitStart() throws InterruptedException {
         long begun = System.nanoTime();
         long named = begun;
         while (true) {
+            if (deployment.overtaken()) {
+                handOver();
+                return false;
+            }
             undecided.removeIf(this::decided);
             boolean failed = troubles.stream().anyMatch(Trouble::required);
             if (failed || undecided.isEmpty()) {
@@ -283,15 +331,27 @@ final class Change {
             }
             if (now - named >= TimeUnit.MILLISECONDS.toNanos(deployment.limits.slowMillis())) {
                 named = now;
-                undecided.forEach(one -> starts.nameSlow(one, TimeUnit.NANOSECONDS.toSeconds(now - begun)));
+                undecided.forEach(one ->
+                        starts.nameSlow(one, TimeUnit.NANOSECONDS.toSeconds(now - begun), "the worker waits for it"));
             }
             deployment.await(LOOK_AGAIN_MILLIS);
         }
         undecided.stream().filter(one -> next.contains(one.generation())).forEach(one -> {
             awaited.add(one.generation());
-            deployment.late.add(one);
+            deployment.late.removeIf(other -> other.generation() == one.generation()
+                    && other.component().kind().equals(one.component().kind()));
+            deployment.late.add(
+                    new Planned(one.component(), one.generation(), one.begun(), deployment.limits.slowMillis()));
         });
         next.removeAll(awaited);
+        return true;
+    }
+
+    /** All that it has begun goes to the change that comes next, which takes of it what is still wanted. */
+    private void handOver() {
+        Set<Generation> known = new HashSet<>();
+        deployment.late.forEach(one -> known.add(one.generation()));
+        staged.stream().filter(one -> !known.contains(one.generation())).forEach(deployment.late::add);
     }
 
     /** Whether one of its kinds must run, and so all of them. */
@@ -301,23 +361,40 @@ final class Change {
                 .anyMatch(component -> Starts.required(component, Optional.of(generation)));
     }
 
-    /** A change while requests run: it succeeds soon or not at all. */
-    void awaitChange() throws InterruptedException {
+    /**
+     * A change while requests run: it succeeds soon or not at all.
+     *
+     * @return false when something else is wanted meanwhile; what was begun is left to the change that makes it
+     */
+    boolean awaitChange() throws InterruptedException {
+        describeStarting();
         long begun = System.nanoTime();
-        while (!undecided.isEmpty()
-                && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(deployment.limits.changeMillis())) {
+        boolean named = false;
+        while (true) {
             undecided.removeIf(this::decided);
-            if (!undecided.isEmpty()) {
-                deployment.await(LOOK_AGAIN_MILLIS);
+            for (Planned one : List.copyOf(undecided)) {
+                if (one.late()) {
+                    undecided.remove(one);
+                    fails(one.component(), one.generation(), deployment.abandon(one), FailureKind.PLUGIN);
+                }
             }
+            if (undecided.isEmpty()) {
+                return true;
+            }
+            if (deployment.overtaken()) {
+                handOver();
+                return false;
+            }
+            long waited = System.nanoTime() - begun;
+            if (!named && waited >= OPTIONAL_NANOS) {
+                named = true;
+                undecided.forEach(one -> starts.nameSlow(
+                        one,
+                        TimeUnit.NANOSECONDS.toSeconds(waited),
+                        "what has changed with it waits for it, later changes do not"));
+            }
+            deployment.await(LOOK_AGAIN_MILLIS);
         }
-        for (Planned one : undecided) {
-            String line = starts.slow(one);
-            deployment.abandoned.add(
-                    new Abandoned(one.generation(), one.component().kind(), line));
-            fails(one.component(), one.generation(), line, FailureKind.PLUGIN);
-        }
-        undecided.clear();
     }
 
     private boolean decided(Planned one) {
@@ -426,7 +503,7 @@ final class Change {
     /** All of it at once takes the place of all that was. */
     void commit() {
         deployment.inForce = wanted;
-        Map<String, String> lines = new HashMap<>();
+        Map<String, String> lines = new HashMap<>(keepReplaced());
         for (Trouble trouble : troubles) {
             Optional<Generation> before = next.stream()
                     .filter(generation ->
@@ -448,9 +525,15 @@ final class Change {
                         trouble.component().kind());
             }
         }
+        lines.forEach((kind, line) -> {
+            if (troubles.stream().noneMatch(one -> one.component().kind().equals(kind))
+                    && !line.equals(deployment.troubles.get(kind))) {
+                told.kept(kind, line);
+            }
+        });
         deployment.troubles = Map.copyOf(lines);
         List<Generation> before = List.copyOf(deployment.running);
-        tell(before);
+        told.tookPlace(before, next);
         deployment.running.clear();
         deployment.running.addAll(next);
         Set<Generation> gone = new LinkedHashSet<>(before);
@@ -459,53 +542,80 @@ final class Change {
         deployment.late.removeIf(one -> !awaited.contains(one.generation()));
         gone.removeAll(next);
         gone.removeAll(awaited);
+        gone.stream()
+                .filter(generation -> !before.contains(generation))
+                .filter(generation -> generation.wanted().keySet().stream()
+                        .noneMatch(kind -> troubles.stream()
+                                .anyMatch(trouble -> trouble.component().kind().equals(kind))))
+                .forEach(told::withdrawn);
         deployment.retire(gone);
+    }
+
+    /**
+     * What does more than observe and is no longer named goes when all is there that has to be: one may be meant to take the
+     * other's place.
+     *
+     * @return why it goes on, by kind
+     */
+    private Map<String, String> keepReplaced() {
+        Map<String, String> lines = new HashMap<>();
+        Set<Generation> kept = new HashSet<>();
+        for (Generation generation : List.copyOf(deployment.running)) {
+            List<String> unnamed = generation.wanted().keySet().stream()
+                    .filter(kind ->
+                            generation.kind(kind).filter(one -> !one.observer()).isPresent())
+                    .filter(kind -> wanted.components().stream()
+                            .noneMatch(component -> component.kind().equals(kind)))
+                    .toList();
+            if (next.contains(generation) || unnamed.isEmpty()) {
+                continue;
+            }
+            lacking(deployment.kept.contains(generation)).ifPresent(other -> {
+                keep(generation);
+                kept.add(generation);
+                unnamed.forEach(kind -> lines.put(
+                        kind,
+                        "plugin \"" + kind + "\" (" + generation.file()
+                                + ") goes on, though plugins.toml no longer names it, until plugin \""
+                                + other.kind() + "\" is active or no longer named"));
+            });
+        }
+        deployment.kept = kept;
+        return lines;
+    }
+
+    /**
+     * What has to be there and is not.
+     *
+     * @param unknown whether what no file provides is meant too
+     */
+    private Optional<PluginPlan.Component> lacking(boolean unknown) {
+        return wanted.components().stream()
+                .filter(component -> next.stream().noneMatch(one -> one.wanted().containsKey(component.kind())))
+                .filter(component -> {
+                    Optional<Generation> provider = provided(component.kind());
+                    return (unknown || provider.isPresent()) && Starts.required(component, provider);
+                })
+                .findFirst();
+    }
+
+    private Optional<Generation> provided(String kind) {
+        return files.generations().stream()
+                .filter(generation -> generation.kind(kind).isPresent())
+                .findFirst();
     }
 
     /** Nothing of it was seen by any request. */
     void drop() {
         Set<Generation> gone = new LinkedHashSet<>();
         staged.forEach(one -> gone.add(one.generation()));
+        deployment.late.forEach(one -> gone.remove(one.generation()));
         gone.removeAll(deployment.running);
         gone.forEach(deployment.departures::remove);
     }
 
-    private void tell(List<Generation> before) {
-        List<Generation> started =
-                next.stream().filter(one -> !before.contains(one)).toList();
-        List<Generation> ended =
-                before.stream().filter(one -> !next.contains(one)).toList();
-        for (Generation generation : started) {
-            Optional<Generation> old =
-                    ended.stream().filter(one -> replaces(generation, one)).findFirst();
-            deployment.log.log(
-                    EventLog.Level.INFO,
-                    PluginHostComponent.TARGET,
-                    old.isPresent() ? "plugin_updated" : "plugin_started",
-                    "plugin " + generation.names() + " " + generation.version() + " of " + generation.file()
-                            + " is active"
-                            + old.map(one -> ", it replaces version " + one.version())
-                                    .orElse(""),
-                    "plugin",
-                    generation.names());
-        }
-        ended.stream()
-                .filter(one -> started.stream().noneMatch(generation -> replaces(generation, one)))
-                .forEach(one -> deployment.log.log(
-                        EventLog.Level.INFO,
-                        PluginHostComponent.TARGET,
-                        "plugin_removed",
-                        "plugin " + one.names() + " " + one.version() + " of " + one.file() + " takes no more requests",
-                        "plugin",
-                        one.names()));
-    }
-
-    private static boolean replaces(Generation generation, Generation old) {
-        return old.wanted().keySet().stream().anyMatch(generation.wanted()::containsKey);
-    }
-
-    /** While a worker starts, its status names what it waits for. */
+    /** The status names what is waited for. */
     void describeStarting() {
-        deployment.describe(undecided.stream().map(Planned::generation).toList());
+        deployment.describe(staged.stream().map(Planned::generation).distinct().toList());
     }
 }

@@ -2,9 +2,7 @@ package org.nemorelay.pluginhost.internal;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -75,11 +72,15 @@ final class Deployment {
 
     // Of the host's thread.
     private PluginPlan tried;
+    private Stillness<Looked> state;
     /** What is in force; each kind in one of them. */
     final Set<Generation> running = new LinkedHashSet<>();
 
-    /** Plugins that the worker's start did not wait for. */
+    /** What is being started and not waited for. */
     final List<Planned> late = new ArrayList<>();
+
+    /** What goes on unnamed, until what may be meant to take its place is active. */
+    Set<Generation> kept = Set.of();
 
     final List<Abandoned> abandoned = new ArrayList<>();
 
@@ -173,17 +174,19 @@ final class Deployment {
 
     /** Starts what is planned; returns when all that is required runs. */
     void begin() throws InterruptedException {
-        PluginPlan first = newest();
-        tried = first;
-        if (!first.problems().isEmpty()) {
-            describe(List.of());
-            throw new RelayException(FailureKind.CONFIGURATION, String.join("; ", first.problems()));
-        }
-        take(files.look());
-        Change change = new Change(this, first);
-        change.stage();
-        change.describeStarting();
-        change.awaitStart();
+        state = new Stillness<>(look());
+        Change change;
+        do {
+            tried = state.last().plan();
+            if (!tried.problems().isEmpty()) {
+                describe(List.of());
+                throw new RelayException(FailureKind.CONFIGURATION, String.join("; ", tried.problems()));
+            }
+            take(state.last().entries());
+            change = new Change(this, tried, Change.Waits.FOR_ALL);
+            change.stage();
+            change.describeStarting();
+        } while (!change.awaitStart());
         Optional<Change.Trouble> fatal =
                 change.troubles.stream().filter(Change.Trouble::required).findFirst();
         change.commit();
@@ -202,21 +205,23 @@ final class Deployment {
                 EventLog.Level.INFO,
                 PluginHostComponent.TARGET,
                 "plugins_ready",
-                first.components().size() + " plugins are configured");
+                tried.components().size() + " plugins are configured");
     }
 
     // ---- changes while requests run
 
-    /** Waits for a change and makes it. */
+    /** Waits for a change and makes it, unless another is wanted before it could be made. */
     void follow() throws InterruptedException {
-        List<Entry> entries = settled();
-        take(entries);
-        PluginPlan newest = newest();
-        boolean other = newest != tried;
+        Looked wanted = settled();
+        take(wanted.entries());
+        PluginPlan newest = wanted.plan();
+        boolean other = newest != inForce;
         tried = newest;
-        Change change = new Change(this, newest);
+        Change change = new Change(this, newest, Change.Waits.FOR_WHAT_IT_STARTS);
         change.stage();
-        change.awaitChange();
+        if (!change.awaitChange()) {
+            return;
+        }
         Optional<Change.Trouble> wrong = newest == inForce
                 ? Optional.empty()
                 : change.troubles.stream()
@@ -241,9 +246,11 @@ final class Deployment {
                         trouble.component().kind());
             }
         }
-        Change again = new Change(this, inForce);
+        Change again = new Change(this, inForce, Change.Waits.FOR_WHAT_IT_STARTS);
         again.stage();
-        again.awaitChange();
+        if (!again.awaitChange()) {
+            return;
+        }
         change.troubles.stream()
                 .filter(trouble -> change.asks(trouble.component()))
                 .forEach(again.troubles::add);
@@ -259,26 +266,61 @@ final class Deployment {
     /** What is wanted and what there is for it. */
     private record Looked(List<Entry> entries, PluginPlan plan) {}
 
-    /** What lies in the folders, once that or the plan has changed and neither has for a while. */
-    private List<Entry> settled() throws InterruptedException {
+    /**
+     * What is wanted, once that has changed and has stood still for a while; the same as before when the start of something
+     * that was not waited for is decided.
+     */
+    private Looked settled() throws InterruptedException {
         lookAtRunning();
-        Stillness<Looked> state = new Stillness<>(new Looked(files.look(), newest()));
         while (true) {
-            boolean changed = !state.last().entries().equals(files.applied())
-                    || state.last().plan() != tried;
-            if (changed && state.stoodFor(limits.settledMillis())) {
-                return state.last().entries();
+            if (overtaken()) {
+                return state.last();
             }
-            boolean waiting = !late.isEmpty();
-            if (await(changed || waiting ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS)) {
+            if (late.stream().anyMatch(one -> !goesOn(one.generation()))) {
+                return new Looked(files.applied(), tried);
+            }
+            boolean soon = differs() || !late.isEmpty();
+            if (await(soon ? Math.min(100, limits.settledMillis()) : LOOK_MILLIS)) {
                 lookAtRunning();
             }
             departures.lookAtRemains();
-            if (waiting) {
-                settleLate();
-            }
-            state.seen(new Looked(files.look(), newest()));
         }
+    }
+
+    /** Whether something else is wanted than what was made or is being made, and has been for a while. */
+    boolean overtaken() {
+        state.seen(look());
+        return differs() && state.stoodFor(limits.settledMillis());
+    }
+
+    private boolean differs() {
+        return !state.last().entries().equals(files.applied()) || state.last().plan() != tried;
+    }
+
+    private Looked look() {
+        return new Looked(files.look(), newest());
+    }
+
+    /** Whether it is not decided yet what comes of the start of something that was not waited for. */
+    boolean goesOn(Generation generation) {
+        boolean open = false;
+        for (Planned one : late) {
+            if (one.generation() == generation) {
+                Optional<Optional<String>> outcome = starts.outcome(one, inForce);
+                if (outcome.isEmpty() ? one.late() : outcome.get().isPresent()) {
+                    return false;
+                }
+                open |= outcome.isEmpty();
+            }
+        }
+        return open;
+    }
+
+    /** It took too long; returns the line that says so. */
+    String abandon(Planned one) {
+        String line = starts.slow(one);
+        abandoned.add(new Abandoned(one.generation(), one.component().kind(), line));
+        return line;
     }
 
     private synchronized PluginPlan newest() {
@@ -299,7 +341,7 @@ final class Deployment {
     void retire(Set<Generation> gone) {
         Set<Bundle> bundles = new HashSet<>();
         running.forEach(generation -> bundles.add(generation.bundle()));
-        describe(late.stream().map(one -> one.generation()).toList());
+        describe(List.of());
         CompletableFuture<Void> unused = show.apply(bundles);
         gone.forEach(generation -> unused.thenRun(() -> departures.remove(generation)));
     }
@@ -322,62 +364,17 @@ final class Deployment {
             }
         });
         ended = now;
-        describe(late.stream().map(one -> one.generation()).toList());
-    }
-
-    /** Plugins that the worker's start did not wait for. */
-    private void settleLate() {
-        boolean changed = false;
-        Set<Generation> starting = new LinkedHashSet<>();
-        late.forEach(one -> starting.add(one.generation()));
-        for (Generation generation : starting) {
-            List<Planned> undecided = new ArrayList<>();
-            Map<String, String> lines = new LinkedHashMap<>();
-            for (Planned planned :
-                    late.stream().filter(one -> one.generation() == generation).toList()) {
-                starts.outcome(planned, inForce)
-                        .ifPresentOrElse(
-                                line -> line.ifPresent(
-                                        text -> lines.put(planned.component().kind(), text)),
-                                () -> undecided.add(planned));
-            }
-            for (Planned planned : undecided) {
-                if (System.nanoTime() - planned.begun() >= TimeUnit.MILLISECONDS.toNanos(limits.slowMillis())) {
-                    String kind = planned.component().kind();
-                    lines.put(kind, starts.slow(planned));
-                    abandoned.add(new Abandoned(generation, kind, lines.get(kind)));
-                }
-            }
-            if (lines.isEmpty() && !undecided.isEmpty()) {
-                continue;
-            }
-            changed = true;
-            late.removeIf(one -> one.generation() == generation);
-            if (lines.isEmpty()) {
-                running.add(generation);
-            } else {
-                quarantine(generation, lines);
-            }
-        }
-        if (changed) {
-            retire(Set.of());
-        }
-    }
-
-    /** A bundle runs with all of its planned kinds or with none. */
-    private void quarantine(Generation generation, Map<String, String> lines) {
-        Map<String, String> all = new HashMap<>(troubles);
-        all.putAll(lines);
-        troubles = Map.copyOf(all);
-        lines.forEach((kind, line) ->
-                log.log(EventLog.Level.ERROR, PluginHostComponent.TARGET, "plugin_quarantined", line, "plugin", kind));
-        departures.remove(generation);
+        describe(List.of());
     }
 
     // ---- status
 
+    /** @param starting beside what is started and not waited for */
     void describe(List<Generation> starting) {
-        List<PluginStatus> now = report.of(running, starting, troubles, ended, rejected);
+        Set<Generation> all = new LinkedHashSet<>(starting);
+        late.forEach(one -> all.add(one.generation()));
+        all.removeAll(running);
+        List<PluginStatus> now = report.of(running, List.copyOf(all), troubles, ended, rejected);
         if (!now.equals(status)) {
             status = now;
             statusChanged.run();

@@ -30,7 +30,7 @@ final class Inspection {
         List<PluginCheck.Finding> findings = new ArrayList<>();
         now.problems().forEach(line -> findings.add(ofFile(folder, line, State.QUARANTINED)));
         now.notes().forEach(line -> findings.add(ofFile(folder, line, State.IDLE)));
-        Change change = new Change(deployment, now);
+        Change change = new Change(deployment, now, Change.Waits.FOR_ALL);
         Set<String> told = new HashSet<>();
         for (PluginPlan.Component component : now.components()) {
             Optional<Generation> provider = change.provider(component).map(files::generation);

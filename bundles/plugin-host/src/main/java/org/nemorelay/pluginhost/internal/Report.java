@@ -58,11 +58,12 @@ final class Report {
         Set<String> told = new HashSet<>();
         running.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
             told.add(kind);
-            put(all, running(kind, generation, troubles, ended));
+            put(all, running(kind, generation, starting, troubles, ended));
         }));
         starting.forEach(generation -> generation.wanted().keySet().forEach(kind -> {
-            told.add(kind);
-            put(all, status(kind, generation, State.STARTING, ""));
+            if (told.add(kind)) {
+                put(all, status(kind, generation, State.STARTING, ""));
+            }
         }));
         files.seen().forEach((file, one) -> {
             if (!one.refusal().isEmpty()) {
@@ -108,19 +109,28 @@ final class Report {
     }
 
     private PluginStatus running(
-            String kind, Generation generation, Map<String, String> troubles, Map<String, String> ended) {
+            String kind,
+            Generation generation,
+            List<Generation> starting,
+            Map<String, String> troubles,
+            Map<String, String> ended) {
         if (ended.containsKey(kind)) {
             return status(kind, generation, State.QUARANTINED, ended.get(kind));
         }
         String failure = failing.apply(generation.bundle(), kind);
         return failure.isEmpty()
-                ? status(kind, generation, State.ACTIVE, remarks(kind, troubles))
+                ? status(kind, generation, State.ACTIVE, remarks(kind, starting, troubles))
                 : status(kind, generation, State.FAILING, failure);
     }
 
     /** What there is to say about a plugin that serves. */
-    private String remarks(String kind, Map<String, String> troubles) {
-        return Stream.of(Optional.ofNullable(troubles.get(kind)), stuck.line(kind), holding.apply(kind))
+    private String remarks(String kind, List<Generation> starting, Map<String, String> troubles) {
+        Optional<String> next = starting.stream()
+                .filter(generation -> generation.wanted().containsKey(kind))
+                .findFirst()
+                .map(generation -> "version " + generation.version() + " of " + generation.file()
+                        + " is starting and takes its place when it is active");
+        return Stream.of(next, Optional.ofNullable(troubles.get(kind)), stuck.line(kind), holding.apply(kind))
                 .flatMap(Optional::stream)
                 .collect(Collectors.joining("; "));
     }

@@ -16,8 +16,17 @@ final class Starts {
     private final Predicate<Bundle> serves;
     private final EventLog log;
 
-    /** A component whose plugin is being started. */
-    record Planned(PluginPlan.Component component, Generation generation, long begun) {}
+    /**
+     * A component whose plugin is being started.
+     *
+     * @param begun by {@link System#nanoTime}
+     * @param millis how long it may take from then
+     */
+    record Planned(PluginPlan.Component component, Generation generation, long begun, long millis) {
+        boolean late() {
+            return System.nanoTime() - begun >= TimeUnit.MILLISECONDS.toNanos(millis);
+        }
+    }
 
     /** @param serves whether all services of a bundle are in use */
     Starts(ComponentStates components, Predicate<Bundle> serves, EventLog log) {
@@ -96,13 +105,14 @@ final class Starts {
                 + "; correct the plugin or remove the component";
     }
 
-    void nameSlow(Planned one, long seconds) {
+    /** @param what waits for it */
+    void nameSlow(Planned one, long seconds, String what) {
         log.log(
                 EventLog.Level.WARN,
                 PluginHostComponent.TARGET,
                 "plugin_slow",
                 "plugin " + one.component().kind() + " is not active after " + seconds
-                        + " seconds, the worker waits for it"
+                        + " seconds, " + what
                         + components.waitingFor(
                                 one.generation().bundle(), one.component().kind()),
                 "plugin",

@@ -88,6 +88,12 @@ final class HostUnderTest {
         return this;
     }
 
+    /** A plugin may take so long to start while requests run. */
+    HostUnderTest changeWithin(long millis) {
+        limits = new Deployment.Limits(millis, limits.stopMillis(), limits.slowMillis(), limits.settledMillis());
+        return this;
+    }
+
     /** Starts the host over what was added and planned so far. */
     PluginHostComponent start() {
         BundleContext context = framework.getBundleContext();
