@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -71,7 +72,8 @@ final class PluginBench {
         List<PluginGroup> measured = new ArrayList<>();
         try (LongStreams streams = new LongStreams()) {
             while (measured.size() < groups) {
-                PluginGroup group = PluginGroup.measured(folder.resolve("group-" + measured.size()), lean, streams);
+                PluginGroup group = PluginGroup.measured(
+                        folder.resolve("group-" + measured.size()), lean, streams, new Random(measured.size()));
                 measured.add(group);
                 Main.progress("group " + measured.size() + " of " + groups + ": observer "
                         + Ratio.of(List.of(group.p50s().beside(PluginWay.OBSERVER)))
@@ -95,8 +97,8 @@ final class PluginBench {
                 Groups of new processes, %d of them, are measured one after the other: one daemon and five workers of the same age,
                 which differ in their plugins alone, and two of them in nothing. After %,d requests to each (and %d streams to those
                 that are asked for streams) they are asked in turns on one connection, forward and back (A B C D, D C B A), each
-                round beginning with another one. A turn is %d requests; the first %d do not count, since the record of the turn
-                before is written meanwhile. There are %d rounds; the p50 of a worker in a round is over both its turns.
+                round in another order. A turn is %d requests, of which the first %d do not count, after a pause of %d ms, in which
+                the record of the turn before is written. There are %d rounds; the p50 of a worker in a round is over both its turns.
 
                 What is compared is the p50 of the same round: the figure is the median of a group's ratios, and of the groups the
                 median. In parentheses: the interval of 95 %% by bootstrap (groups drawn anew, and rounds of each). "Without" is the
@@ -125,6 +127,7 @@ final class PluginBench {
                 PluginGroup.WARM_STREAMS,
                 PluginGroup.LEAD + PluginGroup.TURN,
                 PluginGroup.LEAD,
+                PluginGroup.PAUSE_MILLIS,
                 PluginGroup.ROUNDS,
                 over(measured, group -> Ratio.median(group.p50s().without())),
                 ratio(measured, group -> group.p50s().beside(PluginWay.OBSERVER))

@@ -9,6 +9,9 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.nemorelay.it.Distribution;
 import org.nemorelay.it.Proc;
@@ -17,7 +20,7 @@ import org.nemorelay.it.User;
 
 /**
  * What the workers of one daemon have measured that differ in their plugins alone, two of them in nothing. They are asked in
- * short turns, forward and back, so that what the machine does meanwhile hits all of them alike.
+ * short turns, in orders of chance, forward and back, so that what the machine does meanwhile hits all of them alike.
  *
  * @param p50s of requests, in microseconds
  * @param streams until a long stream is read, in milliseconds
@@ -27,10 +30,13 @@ record PluginGroup(Rounds p50s, Rounds streams, Map<PluginWay, Times> times) {
     static final int ROUNDS = 45;
     /** So many that the compiler has come to rest, of the plugins' code too. */
     static final int WARM_UP = 40_000;
-    /** Requests of a turn that count, and those before them: in their time the record of the turn before is written. */
+    /** Requests of a turn that count, and those before them, which are slower. */
     static final int TURN = 400;
 
     static final int LEAD = 100;
+    /** Before a turn: the record of the turn before is written meanwhile, and is no burden to the next. */
+    static final int PAUSE_MILLIS = 25;
+
     static final int WARM_STREAMS = 150;
 
     private static final int WARM_TURN = 1_000;
@@ -80,8 +86,12 @@ record PluginGroup(Rounds p50s, Rounds streams, Map<PluginWay, Times> times) {
         }
     }
 
-    /** Starts the processes, measures and ends them. */
-    static PluginGroup measured(Path folder, LeanProvider lean, LongStreams streams) throws IOException {
+    /**
+     * Starts the processes, measures and ends them.
+     *
+     * @param order for who starts and who is asked after whom
+     */
+    static PluginGroup measured(Path folder, LeanProvider lean, LongStreams streams, Random order) throws IOException {
         Files.createDirectories(folder);
         String toml = "[upstream]\nanthropic_base_url = \"" + lean.origin() + "\"\nopenai_base_url = \""
                 + streams.origin() + "/v1\"\n";
@@ -90,23 +100,23 @@ record PluginGroup(Rounds p50s, Rounds streams, Map<PluginWay, Times> times) {
         Map<PluginWay, PluginWorker> workers = new EnumMap<>(PluginWay.class);
         try (Relay relay = Relay.start(user, tree.resolve("bin/nemo-relay"), Proc.spec())) {
             try {
-                for (PluginWay way : PluginWay.values()) {
+                for (PluginWay way : shuffled(List.of(PluginWay.values()), order)) {
                     workers.put(way, way.start(relay, folder, toml));
                 }
-                return measured(workers);
+                return measured(workers, order);
             } finally {
                 workers.values().forEach(PluginWorker::close);
             }
         }
     }
 
-    private static PluginGroup measured(Map<PluginWay, PluginWorker> workers) {
+    private static PluginGroup measured(Map<PluginWay, PluginWorker> workers, Random order) {
         for (int done = 0; done < WARM_UP; done += WARM_TURN) {
             ASKED.forEach(way -> workers.get(way).latencies(WARM_TURN));
         }
         Map<PluginWay, ThreadTimes> before = new EnumMap<>(PluginWay.class);
         ASKED.forEach(way -> before.put(way, workers.get(way).threads()));
-        Rounds p50s = inTurns(ASKED, way -> {
+        Rounds p50s = inTurns(ASKED, order, way -> {
             double[] all = workers.get(way).latencies(LEAD + TURN);
             return Arrays.copyOfRange(all, LEAD, all.length);
         });
@@ -117,24 +127,36 @@ record PluginGroup(Rounds p50s, Rounds streams, Map<PluginWay, Times> times) {
             STREAMED.forEach(way -> workers.get(way).streamMillis());
         }
         return new PluginGroup(
-                p50s, inTurns(STREAMED, way -> new double[] {workers.get(way).streamMillis()}), times);
+                p50s,
+                inTurns(STREAMED, order, way -> new double[] {workers.get(way).streamMillis()}),
+                times);
     }
 
-    private static Rounds inTurns(List<PluginWay> ways, Function<PluginWay, double[]> turn) {
+    private static Rounds inTurns(List<PluginWay> ways, Random random, Function<PluginWay, double[]> turn) {
         Map<PluginWay, double[]> medians = new EnumMap<>(PluginWay.class);
         ways.forEach(way -> medians.put(way, new double[ROUNDS]));
-        List<PluginWay> order = new ArrayList<>(ways);
         for (int round = 0; round < ROUNDS; round++) {
+            List<PluginWay> order = shuffled(ways, random);
             Map<PluginWay, double[]> forward = new EnumMap<>(PluginWay.class);
-            order.forEach(way -> forward.put(way, turn.apply(way)));
+            order.forEach(way -> forward.put(way, paused(turn, way)));
             for (PluginWay way : order.reversed()) {
-                double[] back = turn.apply(way);
+                double[] back = paused(turn, way);
                 double[] both = Arrays.copyOf(forward.get(way), 2 * back.length);
                 System.arraycopy(back, 0, both, back.length, back.length);
                 medians.get(way)[round] = Ratio.median(both);
             }
-            Collections.rotate(order, 1);
         }
         return new Rounds(medians);
+    }
+
+    private static List<PluginWay> shuffled(List<PluginWay> ways, Random random) {
+        List<PluginWay> order = new ArrayList<>(ways);
+        Collections.shuffle(order, random);
+        return order;
+    }
+
+    private static double[] paused(Function<PluginWay, double[]> turn, PluginWay way) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+        return turn.apply(way);
     }
 }
