@@ -44,6 +44,7 @@ import org.nemorelay.identity.TrustedAuthorities;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.TimeScale;
+import org.nemorelay.telemetry.EventLog;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.Deactivate;
@@ -65,6 +66,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final Scheduler scheduler = new ScheduledExecutorScheduler("http-timer", true);
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
     private final TimeScale scale;
+    private final Runnable full;
     private final Duration poolIdle;
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
@@ -73,8 +75,16 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final Set<JettyListener> listeners = ConcurrentHashMap.newKeySet();
 
     @Activate
-    public JettyHttpEngine(@Reference LaunchOptions options) {
-        this(() -> TrustedAuthorities.read(options.environment()), TimeScale.of(options.environment()));
+    public JettyHttpEngine(@Reference LaunchOptions options, @Reference EventLog log) {
+        this(
+                () -> TrustedAuthorities.read(options.environment()),
+                TimeScale.of(options.environment()),
+                () -> log.log(
+                        EventLog.Level.ERROR,
+                        "nemo_relay.http",
+                        "descriptor_limit_reached",
+                        "This process has as many files and connections open as it may, and refuses new connections; raise its"
+                                + " limit: LimitNOFILE of its systemd unit, or ulimit -n"));
     }
 
     /**
@@ -82,9 +92,11 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
      * for it, and hand it the properties of the service.
      *
      * @param authorities whom to trust; Java's own where it is empty
+     * @param full hears, at most every 10 s for each listener, that connections are refused for want of descriptors
      */
-    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale) {
+    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale, Runnable full) {
         this.scale = scale;
+        this.full = full;
         poolIdle = Duration.ofMillis(scale.ms(UpstreamClient.POOL_IDLE_MS));
         https = new Https(() -> {
             SslContextFactory.Client tls = new StrictTls();
@@ -156,7 +168,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private HttpListener listen(
             String host, int port, Optional<ServerTls> identity, Function<Server, Handler> handlers) {
         JettyListener listener = new JettyListener(
-                host, port, identity, handlers, threads, scheduler, buffers, scale, listeners::remove);
+                host, port, identity, handlers, threads, scheduler, buffers, scale, full, listeners::remove);
         listeners.add(listener);
         return listener;
     }

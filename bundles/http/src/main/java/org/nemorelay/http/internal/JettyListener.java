@@ -58,6 +58,7 @@ final class JettyListener implements HttpListener {
             Scheduler scheduler,
             ByteBufferPool buffers,
             TimeScale scale,
+            Runnable full,
             Consumer<JettyListener> closed) {
         this.closed = closed;
         server = new Server(threads, scheduler, buffers);
@@ -90,6 +91,7 @@ final class JettyListener implements HttpListener {
         connector = new RelayConnector(
                 server,
                 scale,
+                full,
                 identity.map(tls -> SecureConnections.factories(tls, scheduler, http1, http2))
                         .orElseGet(() -> new ConnectionFactory[] {http1, http2}));
         connector.setHost(host);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -29,12 +30,16 @@ final class RelayConnector extends ServerConnector {
     /** Between requests; a request under way is never timed out. */
     private static final long KEEP_ALIVE_MS = 300_000;
 
-    RelayConnector(Server server, TimeScale scale, ConnectionFactory... protocols) {
+    private final DescriptorReserve reserve;
+
+    /** @param full hears that connections are refused because this process has no descriptor left */
+    RelayConnector(Server server, TimeScale scale, Runnable full, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
         super(server, new SameThread(server), null, null, 0, 1, protocols);
         setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(scale.ms(KEEP_ALIVE_MS));
+        reserve = new DescriptorReserve(full);
     }
 
     @Override
@@ -64,6 +69,21 @@ final class RelayConnector extends ServerConnector {
         Loop(Executor executor, Scheduler scheduler, int selectors) {
             super(executor, scheduler, selectors);
             setConnectTimeout(UpstreamClient.CONNECT_TIMEOUT.toMillis());
+        }
+
+        @Override
+        protected SelectableChannel doAccept(SelectableChannel server) throws IOException {
+            synchronized (reserve) {
+                return reserve.next(((ServerSocketChannel) server)::accept);
+            }
+        }
+
+        @Override
+        protected void doStop() throws Exception {
+            synchronized (reserve) {
+                reserve.close();
+            }
+            super.doStop();
         }
 
         @Override
