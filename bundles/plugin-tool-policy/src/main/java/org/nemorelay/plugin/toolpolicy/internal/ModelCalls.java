@@ -99,7 +99,7 @@ final class ModelCalls {
     }
 
     private static Call unsure(Call call) {
-        return new Call(call.agent(), call.names(), call.commands(), call.paths(), false, false, false);
+        return new Call(call.agent(), call.names(), call.commands(), call.paths(), call.runs(), false, false, false);
     }
 
     /** @param json whether a text among the inputs should be JSON */

@@ -24,6 +24,8 @@ record Rule(
         Optional<String> reason) {
 
     private static final Pattern UNSEEN = Pattern.compile("\\p{Cf}");
+    private static final Pattern BEGUN = Pattern.compile("^(?:$|/|~/|~$|\\*\\*)");
+    private static final Pattern ROUNDABOUT = Pattern.compile("//|/\\.\\.?(?:/|$)|./$");
 
     /** What becomes of a call. */
     enum Action {
@@ -56,7 +58,7 @@ record Rule(
                 agents(config),
                 globs(config, "tools", strings(config, "tools"), action),
                 expressions(config),
-                globs(config, "paths", strings(config, "paths"), action),
+                places(config, action),
                 reason);
     }
 
@@ -80,6 +82,7 @@ record Rule(
                                 && call.commands().stream().map(Shell::of).allMatch(this::allows))
                 && (paths.isEmpty()
                         || call.pathsSure()
+                                && !(call.runs() && commands.isEmpty())
                                 && !call.paths().isEmpty()
                                 && call.paths().stream().allMatch(path -> matched(paths, path)));
     }
@@ -100,7 +103,7 @@ record Rule(
                                 .anyMatch(command -> Meant.any(command, meant -> found(commands, meant))))
                 && (paths.isEmpty()
                         || !call.pathsSure()
-                        || call.paths().stream().anyMatch(path -> matched(paths, path, folded(path))));
+                        || call.paths().stream().anyMatch(path -> matched(paths, path, folded(path), within(path))));
     }
 
     private static boolean matched(List<Pattern> patterns, String... spellings) {
@@ -111,6 +114,11 @@ record Rule(
 
     private static boolean found(List<Pattern> patterns, String text) {
         return patterns.stream().anyMatch(pattern -> pattern.matcher(text).find());
+    }
+
+    /** A folder's name stands for what is in it. */
+    private static String within(String path) {
+        return path.isEmpty() ? path : path + "/";
     }
 
     /** Without what looks the same and is not. */
@@ -157,6 +165,28 @@ record Rule(
         return strings;
     }
 
+    /** Patterns that no path can match would say nothing, without a word. */
+    private static List<Pattern> places(PluginConfig config, Action action) {
+        String home = System.getProperty("user.home");
+        List<String> texts = strings(config, "paths");
+        for (String text : texts) {
+            if (!BEGUN.matcher(text.strip()).find()) {
+                throw config.failure("paths", "\"" + text + "\" matches nothing; begin it with /, ~/ or **/");
+            }
+            if (ROUNDABOUT.matcher(text.strip()).find()) {
+                throw config.failure(
+                        "paths", "\"" + text + "\" matches nothing; write it without //, /./, /../ and a / at its end");
+            }
+        }
+        return globs(
+                config,
+                "paths",
+                texts.stream()
+                        .map(text -> text.startsWith("~") ? home + text.substring(1) : text)
+                        .toList(),
+                action);
+    }
+
     /** Case counts for what is allowed, and for nothing else. */
     static List<Pattern> globs(PluginConfig config, String key, List<String> texts, Action action) {
         int flags = action == Action.ALLOW
@@ -167,17 +197,27 @@ record Rule(
             if (text.isBlank() || !text.equals(text.strip())) {
                 throw config.failure(key, "\"" + text + "\" is blank or has blanks around it, so it matches nothing");
             }
-            patterns.add(glob(text, flags));
+            patterns.add(glob(action == Action.ALLOW ? text : folded(text), flags));
         }
         return List.copyOf(patterns);
     }
 
-    /** {@code *} within a folder's name, {@code **} across folders, {@code ?} one character. */
+    /**
+     * {@code *} within a folder's name, {@code **} across folders or none ({@code /x/**} is {@code /x} too), {@code ?} one
+     * character.
+     */
     private static Pattern glob(String text, int flags) {
         StringBuilder pattern = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c == '*') {
+            boolean begins = i == 0 || text.charAt(i - 1) == '/';
+            if (begins && text.startsWith("**/", i)) {
+                pattern.append("(?:.*/)?");
+                i += 2;
+            } else if (i > 0 && text.substring(i).equals("/**")) {
+                pattern.append("(?:/.*)?");
+                i += 2;
+            } else if (c == '*') {
                 boolean across = i + 1 < text.length() && text.charAt(i + 1) == '*';
                 pattern.append(across ? ".*" : "[^/]*");
                 i += across ? 1 : 0;
