@@ -44,6 +44,7 @@ final class RecordedComparison {
     enum Explanation {
         ADDED_HEADERS("headers of a request", " start/data/headers/(traceparent|x-dynamo-session-id)"),
         CREDENTIALS("a header with a credential", " start/data/headers/x-auth-token"),
+        TOKENS("probabilities of tokens, beside redacted text", " end/data/choices/0/logprobs"),
         TERMINAL("`terminal` of a sized answer", " end/metadata/daemon_worker_observation/terminal"),
         STATUS(
                 "status of a request that failed",
@@ -56,7 +57,7 @@ final class RecordedComparison {
                 " end/(data|category_profile/annotated_response)/(error|type|stop_reason|api_specific/object_type)"),
         COMPRESSED("a compressed answer", " end/(data|category_profile/annotated_response)"),
         EMPTY("an answer without content", " end/category_profile/annotated_response"),
-        LAST_ANSWER("the answer at the end of a turn", "-turn end/data(/.*)?"),
+        LAST_ANSWER("the answer at the end of a turn", "-turn end/data"),
         SUB_AGENT(
                 "a sub-agent's scope",
                 "subagent:.*/metadata/(plugin_config|session_id|session_instance_id|hook_event_name)"),
@@ -69,7 +70,7 @@ final class RecordedComparison {
 
         Explanation(String row, String place) {
             this.row = row;
-            this.place = Pattern.compile("(?s).*" + place);
+            this.place = Pattern.compile("(?s).*" + place + "(/.*)?");
         }
     }
 
@@ -202,6 +203,10 @@ final class RecordedComparison {
                             one.containsKey(key) ? one.get(key) : "(absent)",
                             other.containsKey(key) ? other.get(key) : "(absent)",
                             differences));
+        } else if (stock instanceof List<?> one && ours instanceof List<?> other && one.size() == other.size()) {
+            for (int i = 0; i < one.size(); i++) {
+                differ(place + "/" + i, one.get(i), other.get(i), differences);
+            }
         } else if (!Json.write(java.util.Arrays.asList(stock)).equals(Json.write(java.util.Arrays.asList(ours)))) {
             differences.put(place, place + ": stock " + Json.write(stock) + ", ours " + Json.write(ours));
         }

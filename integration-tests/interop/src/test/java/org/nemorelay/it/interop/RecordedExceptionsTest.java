@@ -250,7 +250,7 @@ class RecordedExceptionsTest {
                     "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":2,\"total_tokens\":10,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n",
                     "data: [DONE]\n\n"),
             "data: {\"error\":{\"message\":\"no a@b.example\"}}\n\n",
-            "{\"id\":\"c2\",\"object\":\"chat.completion\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"ask a@b.example\"},\"finish_reason\":\"length\"},{\"index\":1,\"message\":{\"role\":\"assistant\",\"content\":\"or c@d.example\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1,\"total_tokens\":4}}",
+            "{\"id\":\"c2\",\"object\":\"chat.completion\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"ask a@b.example\"},\"logprobs\":{\"content\":[{\"token\":\"ask\",\"bytes\":[97],\"logprob\":-1,\"top_logprobs\":[]}]},\"finish_reason\":\"length\"},{\"index\":1,\"message\":{\"role\":\"assistant\",\"content\":\"or c@d.example\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1,\"total_tokens\":4}}",
             "{\"error\":{\"message\":\"no a@b.example\",\"type\":\"rate_limit\",\"code\":null}}");
 
     /** The model's name says what becomes of the request. */

@@ -175,7 +175,7 @@ public final class PiiRedaction implements EventSanitizer {
         if (!surfaces.contains(surface(event))) {
             return CompletableFuture.completedStage(event);
         }
-        Object data = event.data().orElse(null);
+        Object data = Tokens.hidden(event.data().orElse(null));
         List<Walk> ofData = new ArrayList<>();
         List<Walk> ofProfile = new ArrayList<>();
         List<Walk> ofMetadata = new ArrayList<>();
@@ -199,7 +199,7 @@ public final class PiiRedaction implements EventSanitizer {
             ofProfile.addAll(each.walks("annotated_response"));
         }
         return CompletableFuture.completedStage(event.withData(Walk.over("", data, ofData))
-                .withCategoryProfile(map(Walk.below(event.values().get("category_profile"), ofProfile)))
+                .withCategoryProfile(map(Walk.below(Tokens.hidden(event.values().get("category_profile")), ofProfile)))
                 .withMetadata(map(metadata(event.values().get("metadata"), ofMetadata))));
     }
 

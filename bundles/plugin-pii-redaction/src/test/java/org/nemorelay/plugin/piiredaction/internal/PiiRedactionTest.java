@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.PluginConfigException;
 import org.nemorelay.plugin.testkit.PluginRig;
@@ -62,6 +63,11 @@ class PiiRedactionTest {
             value = {
                 "email|write to jane.doe+x@example.co.uk now|write to [REDACTED] now",
                 "email|<a@b-c.example>, x@y|<[REDACTED]>, x@y",
+                "email|an jö.smith@example.com, jo\u0308@exämple.de, иван@пример.рф|an [REDACTED], [REDACTED], [REDACTED]",
+                "email|'o'neil@example.com' or \"jane doe\"@example.com or joe@[192.0.2.1]|'[REDACTED]' or [REDACTED] or [REDACTED]",
+                "email|{\"a\":\"j\\u00f6.smith@example.com\"} \\\\u00f6@ex\\u00e4mple.de|{\"a\":\"[REDACTED]\"} [REDACTED]",
+                "phone|14155550134 is a number, +14155550134 is not|14155550134 is a number, [REDACTED] is not",
+                "api_key|api_key=abcdefgh$ecret!rest, x|api_key=[REDACTED], x",
                 "phone|call +1 (415) 555-0132 or 415-555-0199|call [REDACTED] or [REDACTED]",
                 "phone|+49 30 901820 and +14155550132, not 2026-11-30|[REDACTED] and [REDACTED], not 2026-11-30",
                 "api_key|key sk-abcdEFGH1234567890abcdEFGH1234567890 and api_key=ABCD1234EFGH5678IJKL|key [REDACTED] and api_key=[REDACTED]",
@@ -151,7 +157,8 @@ class PiiRedactionTest {
     @ParameterizedTest
     @EnumSource
     void noTextHoldsADetectorUp(Detector detector) {
-        for (String unit : List.of("a_", "sk-a-", "api_key", "a.", ":", "0:", "4 ", "1-", "eyJa.", "a://")) {
+        for (String unit : List.of(
+                "a_", "sk-a-", "api_key", "a.", ":", "0:", "4 ", "1-", "eyJa.", "a://", "a'", "\"a", "ö'", "\\u00f6")) {
             for (String begin : List.of("", "a@b")) {
                 assertTimeoutPreemptively(
                         Duration.ofSeconds(20),
@@ -177,6 +184,35 @@ class PiiRedactionTest {
                         rig.log().getFirst().contains(told.getValue()),
                         rig.log().toString());
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/choices/0/message/content"})
+    void whatSpellsATextTokenByTokenIsNotRecorded(String path) {
+        Object spelled = List.of(Map.of("token", "jo", "bytes", List.of(106L, 111L), "logprob", -1L));
+        Object answer = Map.of(
+                "choices",
+                List.of(Map.of("message", Map.of("content", "jo@x.example"), "logprobs", Map.of("content", spelled))),
+                "output",
+                List.of(Map.of("content", List.of(Map.of("text", "y", "logprobs", spelled)))),
+                "request",
+                Map.of("logprobs", true, "top_logprobs", 3L));
+        PiiRedaction plugin = path.isEmpty()
+                ? plugin("builtin.action", "redact", "builtin.detector", "email")
+                : plugin("builtin.action", "redact", "builtin.detector", "email", "builtin.target_paths", new String[] {
+                    path
+                });
+        try (PluginRig rig = PluginRig.of(plugin)) {
+            assertEquals(
+                    Map.of(
+                            "choices",
+                            List.of(Map.of("message", Map.of("content", "[REDACTED]"), "logprobs", "[REDACTED]")),
+                            "output",
+                            List.of(Map.of("content", List.of(Map.of("text", "y", "logprobs", "[REDACTED]")))),
+                            "request",
+                            Map.of("logprobs", true, "top_logprobs", 3L)),
+                    rig.record(event("end", "llm", answer)).data().orElseThrow());
         }
     }
 
