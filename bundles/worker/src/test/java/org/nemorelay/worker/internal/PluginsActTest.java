@@ -69,8 +69,9 @@ final class PluginsActTest {
     private final List<byte[]> bodies = new CopyOnWriteArrayList<>();
     private volatile Snapshot snapshot = Snapshot.NONE;
     private final ServerSocket provider = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private volatile Script script = (in, out) ->
-            out.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}".getBytes());
+    private volatile Script script = (in, out) -> out.write(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}"
+                    .getBytes());
     private final HttpListener worker;
 
     private interface Script {
@@ -172,7 +173,8 @@ final class PluginsActTest {
 
     private void answers(String head, byte[] body) {
         script = (in, out) -> {
-            out.write(("HTTP/1.1 " + head + "\r\ncontent-length: " + body.length + "\r\n\r\n").getBytes());
+            out.write(("HTTP/1.1 " + head + "\r\nconnection: close\r\ncontent-length: " + body.length + "\r\n\r\n")
+                    .getBytes());
             out.write(body);
         };
     }
@@ -275,7 +277,7 @@ final class PluginsActTest {
                 false);
         script = (in, out) -> {
             seen.countDown();
-            out.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}".getBytes());
+            out.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}".getBytes());
         };
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), worker.port())) {
             socket.getOutputStream()
@@ -503,7 +505,8 @@ final class PluginsActTest {
             out.emit(event);
             return StreamHandler.DONE;
         });
-        String head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        String head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
         script = (in, out) -> out.write((head + "7\r\ndata:\n\n\r\n5\r\ndata:\r\n").getBytes());
         String answer = chat("", BODY);
         assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
