@@ -43,6 +43,18 @@ class NetworkHintTest {
         }
     }
 
+    /** That the name is not found is said where it was not, and only there. */
+    @Test
+    void aNameThatIsNotFoundIsSaid() {
+        RelayException failure = assertThrows(
+                RelayException.class,
+                () -> NetworkHint.of(DaemonUrl.parse("https://no-such-host.invalid:47632"), Map.of()));
+        assertEquals(FailureKind.UNAVAILABLE, failure.kind());
+        assertTrue(
+                failure.getMessage().startsWith("the address of the daemon's host cannot be found: "),
+                failure.getMessage());
+    }
+
     @Test
     void valuesThatCannotBe() {
         assertRefused(REMOTE, NetworkHint.ADDRESS_VARIABLE, "127.0.0.1");
