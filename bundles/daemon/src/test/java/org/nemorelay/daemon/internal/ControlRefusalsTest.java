@@ -1,0 +1,163 @@
+package org.nemorelay.daemon.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.nemorelay.protocol.control.ActivationFailure;
+import org.nemorelay.protocol.control.ClientCommand;
+import org.nemorelay.protocol.control.FrameCodec;
+import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.protocol.control.SessionPayload;
+import org.nemorelay.protocol.control.SigningKey;
+
+/** What a control socket refuses though all but one thing about it is right (relay-daemon 3.5, 3.8). */
+class ControlRefusalsTest {
+    private static final SessionPayload CANCEL = new SessionPayload.CancelActivation("none");
+    private static final int TEXT = 1;
+    private static final int CONTINUATION = 0;
+
+    private final List<FramePeer> peers = new ArrayList<>();
+    private TestDaemon daemon;
+    private FakeServer data;
+
+    @BeforeEach
+    void start() throws IOException {
+        daemon = new TestDaemon().start();
+        data = new FakeServer("worker");
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        peers.forEach(FramePeer::close);
+        daemon.close();
+        data.close();
+    }
+
+    private FramePeer kept(FramePeer peer) {
+        peers.add(peer);
+        return peer;
+    }
+
+    private FramePeer mcp() throws IOException {
+        return kept(FramePeer.mcp(daemon));
+    }
+
+    private FramePeer mcp(SigningKey key) throws IOException {
+        return kept(new FramePeer(daemon, false, key, "127.0.0.1"));
+    }
+
+    private FramePeer worker(FramePeer session) throws IOException {
+        return kept(FramePeer.worker(daemon, session.key));
+    }
+
+    /** With a grant that is right, under a proof that is right for the socket that it came on. */
+    @Test
+    void aWorkerDoesNotRegisterOnTheSocketOfAnMcpSession() throws IOException {
+        FramePeer session = mcp().registered();
+        FramePeer wrong = mcp(session.key).challenged();
+        assertEquals(401, wrong.status(wrong.registerWorker(data.url(), session.launch.orElseThrow())));
+        worker(session).registered(data.url(), session.launch.orElseThrow());
+    }
+
+    @Test
+    void noCommandsOfTheOtherRoleAreTakenAndTheyDoNotCount() throws IOException {
+        FramePeer session = mcp().registered();
+        FramePeer worker = worker(session).registered(data.url(), session.launch.orElseThrow());
+        assertEquals(401, session.status(session.session(new SessionPayload.ReportPlugins(List.of()))));
+        assertEquals(401, session.status(session.session(new SessionPayload.Leave())));
+        assertEquals(401, session.status(session.session(new SessionPayload.Ready(session.id))));
+        assertEquals(200, session.status(session.session(CANCEL)));
+        assertEquals(401, worker.status(worker.session(new SessionPayload.Release())));
+        assertEquals(401, worker.status(worker.session(CANCEL)));
+        assertEquals(
+                401,
+                worker.status(worker.session(new SessionPayload.ActivationFailed(
+                        session.launch.orElseThrow().activationId(), ActivationFailure.EXITED_BEFORE_READY))));
+        assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
+    }
+
+    @Test
+    void anActivationWithoutAnIdIsRefused() throws IOException {
+        FramePeer session = mcp().registered();
+        assertEquals(400, session.status(session.session(new SessionPayload.CancelActivation(""))));
+        assertEquals(
+                400,
+                session.status(session.session(
+                        new SessionPayload.ActivationFailed("", ActivationFailure.EXITED_BEFORE_READY))));
+        assertEquals(200, session.status(session.session(CANCEL)));
+    }
+
+    /** What the socket before had as its last command is no command of this one, whatever its number. */
+    @Test
+    void aNewSocketTakesNoRepetitionOfTheOneBefore() throws IOException {
+        TestDaemon.User ann = daemon.user("ann");
+        try (RawPeer first = new RawPeer(daemon, daemon.url(), ann, "a")) {
+            assertEquals(200, first.status("inner", 1, CANCEL));
+            try (RawPeer second = new RawPeer(daemon, daemon.url(), ann, "a")) {
+                assertEquals(409, second.status("inner", 0, CANCEL));
+                assertEquals(200, second.status("inner", 1, CANCEL));
+            }
+        }
+    }
+
+    @Test
+    void aCommandThatIsRepeatedBeforeItsReplyDoesNotGetTheOneBefore() throws IOException {
+        FramePeer session = mcp().registered();
+        FramePeer worker = worker(session).registered(data.url(), session.launch.orElseThrow());
+        CountDownLatch probe = new CountDownLatch(1);
+        data.ready = probe::await;
+        String ready = FramePeer.encode(worker.session(new SessionPayload.Ready(worker.id)));
+        worker.socket.send(ready);
+        TestDaemon.await("the probe is under way", () -> data.seen.size() == 1);
+        worker.socket.send(ready);
+        assertEquals(409, worker.status(new ClientCommand.Acknowledge("nothing")));
+        probe.countDown();
+        assertEquals(
+                204,
+                ((ServerEvent.Reply) FrameCodec.decodeEvent(
+                                worker.socket.reply(20_000).text()))
+                        .status());
+    }
+
+    @Test
+    void fragmentsThatGrowTooLargeEndTheSocket() throws IOException {
+        FramePeer peer = settled();
+        byte[] part = new byte[FrameCodec.MAX_FRAME / 2 + 1];
+        peer.socket.send(TEXT, false, part);
+        peer.socket.send(CONTINUATION, false, part);
+        ended(peer);
+    }
+
+    @Test
+    void textThatIsNotUtf8EndsTheSocket() throws IOException {
+        FramePeer peer = settled();
+        peer.socket.send(TEXT, true, new byte[] {'{', (byte) 0xff, '}'});
+        ended(peer);
+    }
+
+    /** A session that owes nothing, so that no timer ends it. */
+    private FramePeer settled() throws IOException {
+        FramePeer peer = mcp().registered();
+        assertEquals(200, peer.status(peer.session(CANCEL)));
+        return peer;
+    }
+
+    private void ended(FramePeer peer) {
+        RawControl.Event event = peer.socket.next(20_000);
+        while (event.kind() == RawControl.Event.Kind.TEXT) {
+            event = peer.socket.next(20_000);
+        }
+        assertEquals(RawControl.Event.Kind.CLOSED, event.kind());
+        TestDaemon.await(
+                () -> daemon.events.toString(),
+                () -> daemon.events.stream()
+                        .anyMatch(line ->
+                                line.startsWith("mcp_control_disconnected") && line.contains("malformed_request")));
+    }
+}
