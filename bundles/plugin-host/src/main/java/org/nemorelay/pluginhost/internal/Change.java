@@ -228,10 +228,8 @@ final class Change {
                     Starts.required(component, Optional.of(fitting.getFirst())));
         } else {
             missing(component, serving);
-            boolean refused = serving.isPresent()
-                    && Optional.ofNullable(files.seen().get(serving.get().file()))
-                            .filter(one -> !one.refusal().isEmpty())
-                            .isPresent();
+            boolean refused = serving.flatMap(generation -> files.refusal(generation.file()))
+                    .isPresent();
             if (!refused && serving.isPresent() && !Starts.required(component, serving)) {
                 // Taken away, and nothing that must be there.
                 return Optional.empty();
@@ -243,13 +241,10 @@ final class Change {
 
     private void missing(PluginPlan.Component component, Optional<Generation> serving) {
         String none = "no bundle in " + files.places() + " provides the plugin kind \"" + component.kind() + "\"";
-        Optional<PluginFiles.Seen> there =
-                serving.map(generation -> files.seen().get(generation.file()));
         String line = component.position() + ": "
-                + there.filter(one -> !one.refusal().isEmpty())
-                        .map(one -> "plugin \"" + component.kind() + "\": plugin file "
-                                + serving.get().file() + " " + one.refusal())
-                        .orElse(none + ", put one there or remove the component");
+                + serving.flatMap(generation -> files.refusal(generation.file()))
+                        .map(refusal -> "plugin \"" + component.kind() + "\": plugin file " + refusal)
+                        .orElseGet(() -> none + files.unusable() + ", put one there or remove the component");
         trouble(component, FailureKind.CONFIGURATION, line, Starts.required(component, serving));
     }
 

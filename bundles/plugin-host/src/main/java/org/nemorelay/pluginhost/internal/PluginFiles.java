@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.BundleFolders.Entry;
 import org.nemorelay.config.BundleFolders.Stat;
@@ -60,6 +61,31 @@ final class PluginFiles {
     /** The copy of a jar that may be run. */
     Generation generation(Path file) {
         return seen.get(file).generation().orElseThrow();
+    }
+
+    /** Why a jar that was there is not to be used, or its folder, with the name of what is refused. */
+    Optional<String> refusal(Path file) {
+        return Stream.of(file, file.getParent())
+                .filter(seen::containsKey)
+                .filter(path -> !seen.get(path).refusal().isEmpty())
+                .map(path -> path + " " + seen.get(path).refusal())
+                .findFirst();
+    }
+
+    /** The folders that cannot be used, and why, as a part of a sentence; empty where none is. */
+    String unusable() {
+        StringBuilder unusable = new StringBuilder();
+        for (Path folder : folders.folders()) {
+            if (seen.containsKey(folder)) {
+                unusable.append("; ")
+                        .append(folder)
+                        .append(' ')
+                        .append(seen.get(folder).refusal());
+            } else if (!Files.exists(folder)) {
+                unusable.append("; ").append(folder).append(" is not there");
+            }
+        }
+        return unusable.toString();
     }
 
     /** The folders, as a part of a sentence. */

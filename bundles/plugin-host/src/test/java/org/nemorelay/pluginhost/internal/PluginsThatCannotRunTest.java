@@ -322,11 +322,16 @@ class PluginsThatCannotRunTest {
         Path plugins = host.home.resolve("plugins");
         host.jar("plugins/x.jar", "x", Appending.class, Map.of());
         Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwxrwxrwx"));
-        host.start();
+        String open = plugins + " can be written by group or others, run chmod go-w " + plugins;
+        var running = host.plan("x", Optional.of(false), Map.of()).start();
         assertEquals(Optional.empty(), host.failure());
-        logged("ERROR plugin_quarantined: plugin file " + plugins
-                + " can be written by group or others, run chmod go-w " + plugins);
-        assertEquals(1, host.log.size() - 1, host.log.toString());
+        logged("ERROR plugin_quarantined: plugin file " + open);
+        String reason = running.status().stream()
+                .filter(one -> one.kind().equals("x"))
+                .findFirst()
+                .orElseThrow()
+                .reason();
+        assertTrue(reason.contains(" provides the plugin kind \"x\"; " + open), reason);
     }
 
     @Test

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
@@ -136,6 +138,34 @@ class WhatIsInForceStaysInForceTest {
         go();
         staysBecause("provides the plugin kind \"p\", put one there or remove the component");
         aGoodOneTakesItsPlace();
+    }
+
+    /** Whether it is required or not: a folder that cannot be trusted is no plugin taken away. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void itsFolderIsOpenToOthersForAWhile(boolean required) throws Exception {
+        begin(Optional.of(required));
+        Path plugins = host.home.resolve("etc/plugins");
+        Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwxrwxrwx"));
+        staysBecause("plugin file " + plugins + " can be written by group or others, run chmod go-w " + plugins);
+        Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwxr-xr-x"));
+        staysUntil(() -> state("p").reason().isEmpty());
+        assertEquals(Optional.of("one"), reason());
+    }
+
+    @Test
+    void anOptionalOneWhoseFolderIsGoneSaysSo() throws Exception {
+        begin(Optional.of(false));
+        Path plugins = host.home.resolve("etc/plugins");
+        Files.move(plugins, host.home.resolve("etc/elsewhere"));
+        host.await(() -> reasons().isEmpty(), () -> this.plugins.status().toString());
+        assertEquals(State.QUARANTINED, state("p").state());
+        assertTrue(
+                state("p")
+                        .reason()
+                        .endsWith("provides the plugin kind \"p\"; " + plugins
+                                + " is not there, put one there or remove the component"),
+                state("p")::reason);
     }
 
     @Test
