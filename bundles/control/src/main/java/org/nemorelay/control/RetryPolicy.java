@@ -44,10 +44,16 @@ public final class RetryPolicy {
         return definitiveForMcp(kind) || kind == FailureKind.UNAUTHORIZED || kind == FailureKind.INCOMPATIBLE;
     }
 
-    /** The pause after attempt {@code number} (1, 2, ...), in milliseconds: doubling up to 2 s, less up to 99 ms. */
+    /**
+     * The pause after attempt {@code number} (1, 2, ...), in milliseconds: doubling up to 2 s, less up to 99 ms, so that
+     * clients that lost their daemon together do not come back together.
+     */
     public static long delay(int number) {
-        long delay = FIRST_DELAY_MS << Math.min(number - 1, 3);
-        return Math.min(delay, LONGEST_DELAY_MS) - ThreadLocalRandom.current().nextInt(JITTER_MS);
+        return fullDelay(number) - ThreadLocalRandom.current().nextInt(JITTER_MS);
+    }
+
+    private static long fullDelay(int number) {
+        return Math.min(FIRST_DELAY_MS << Math.min(number - 1, 3), LONGEST_DELAY_MS);
     }
 
     /**
@@ -58,7 +64,10 @@ public final class RetryPolicy {
         return repeat(deadlineNanos, false, attempt);
     }
 
-    /** The same for a worker's first registration, where an unauthorized or incompatible worker is final. */
+    /**
+     * The same for a worker's first registration, where an unauthorized or incompatible worker is final. Its pauses are full:
+     * workers start one by one.
+     */
     public static <T> T worker(long deadlineNanos, Attempt<T> attempt) {
         return repeat(deadlineNanos, true, attempt);
     }
@@ -78,7 +87,7 @@ public final class RetryPolicy {
             if (worker ? definitiveForWorker(failure.kind()) : definitiveForMcp(failure.kind())) {
                 throw failure;
             }
-            long delay = delay(number);
+            long delay = worker ? fullDelay(number) : delay(number);
             if (System.nanoTime() + delay * 1_000_000 - deadlineNanos >= 0) {
                 throw failure;
             }

@@ -291,18 +291,6 @@ class ControlSessionTest {
     }
 
     @Test
-    void theBudgetEnds() {
-        daemon.close();
-        long soon = System.nanoTime() + 300_000_000;
-        assertThrows(RelayException.class, () -> RetryPolicy.mcp(soon, this::register));
-        for (int number = 1; number < 20; number++) {
-            long full = Math.min(2000, 250L << Math.min(number - 1, 10));
-            long delay = RetryPolicy.delay(number);
-            assertTrue(delay <= full && delay > full - 100, number + ": " + delay);
-        }
-    }
-
-    @Test
     void theFilesOfAUserAreInItsFolder() {
         register();
         assertTrue(Files.exists(temp.resolve("user/daemon/machine-identity.pk8")));

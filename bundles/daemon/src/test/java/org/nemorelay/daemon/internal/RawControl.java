@@ -123,6 +123,17 @@ final class RawControl implements AutoCloseable {
         return new Event(Event.Kind.CLOSED, "");
     }
 
+    /** The port of this end. */
+    int port() {
+        return socket.getLocalPort();
+    }
+
+    /** Ends without a word, as a process that is gone does whose machine still answers. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
     boolean over() {
         return over;
     }
