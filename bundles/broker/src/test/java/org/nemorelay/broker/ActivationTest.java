@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.Directive;
@@ -323,6 +324,31 @@ class ActivationTest {
         LaunchGrant other = scene.registerOwner("b", "bob");
         assertEquals(
                 Refusal.WORKER_ID_TAKEN, scene.refused(scene.tryStage("w", "bob", "http://127.0.0.1:4001", other)));
+    }
+
+    /** Its place is that of its launch: one for each route, so there are as many as there may be routes. */
+    @Test
+    void case74ARouteHasOneStagedWorker() {
+        Scene scene = Scene.standard();
+        LaunchGrant grant = scene.registerOwner("a", "ann");
+        scene.stage("w1", "ann", grant);
+        assertEquals(Refusal.GRANT_INVALID, scene.refused(scene.tryStage("w2", "ann", "http://127.0.0.1:4001", grant)));
+        assertEquals(
+                List.of("w1"), scene.broker.tables.workers.keySet().stream().toList());
+    }
+
+    @Test
+    void case74AStagedWorkerGoesWithItsLaunch() {
+        Scene scene = Scene.standard();
+        LaunchGrant cancelled = scene.registerOwner("a", "ann");
+        scene.stage("w", "ann", cancelled);
+        scene.accepted(scene.broker.cancelActivation("a", cancelled.activationId(), scene.now));
+        assertEquals(Map.of(), scene.broker.tables.workers);
+        LaunchGrant failed = scene.registerOwner("b", "bob");
+        scene.stage("w", "bob", failed);
+        scene.accepted(scene.broker.activationFailed("b", failed.activationId(), "failed", scene.now));
+        assertEquals(Map.of(), scene.broker.tables.workers);
+        scene.stage("w", "eve", scene.registerOwner("e", "eve"));
     }
 
     @Test

@@ -20,7 +20,7 @@ class RecoveryTest {
     }
 
     @Test
-    void case18WaitsForTheOldWorkerThenIsNominated() {
+    void case18And93WaitsForTheOldWorkerThenIsNominated() {
         Scene scene = restarted();
         assertEquals(new Directive.WaitForWorker(100), scene.register("a", "ann"));
         scene.after(29_999);

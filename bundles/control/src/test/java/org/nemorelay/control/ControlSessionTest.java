@@ -184,7 +184,7 @@ class ControlSessionTest {
     }
 
     @Test
-    void aDaemonWithAnotherKeyNeverSeesTheCredential() throws IOException {
+    void case105ADaemonWithAnotherKeyNeverSeesTheCredential() throws IOException {
         register().session().close();
         int port = daemon.url().port();
         daemon.close();

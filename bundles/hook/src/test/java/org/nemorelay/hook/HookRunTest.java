@@ -232,7 +232,7 @@ class HookRunTest {
                 "SSH-2.0-OpenSSH\r\n",
                 "HTTP/1.1 101 Switching\r\n\r\n",
             })
-    void brokenAnswersAreDeliveryFailures(String answer) throws Exception {
+    void case106BrokenAnswersAreDeliveryFailures(String answer) throws Exception {
         assertEquals(2, answered(answer, CLOSED));
         assertEquals("", out());
         assertTrue(err().contains("\nnemo-relay hook forward failed: launcher error: "), err());
@@ -252,7 +252,7 @@ class HookRunTest {
     }
 
     @Test
-    void guardrailIsNeverFailedOpen() throws Exception {
+    void case106GuardrailIsNeverFailedOpen() throws Exception {
         String body =
                 "{\"error\":{\"message\":\"guardrail rejected: no\",\"type\":\"nemo_relay_guardrail_rejected\",\"reason\":\"no \\u001b[1mshell\"}}";
         assertEquals(
@@ -340,7 +340,7 @@ class HookRunTest {
                     claude | SessionStart      | --fail-closed |   | 2 |                   | 2
                     claude | SessionStart      |               | 1 | 2 |                   | 2
                     """)
-    void withoutCredentialTheDaemonIsNotContacted(
+    void case106WithoutCredentialTheDaemonIsNotContacted(
             String agent, String event, String flag, String failClosed, int status, String answer, int lines)
             throws Exception {
         environment.put("NEMO_RELAY_CLIENT_TOKEN", "malformed");
@@ -382,7 +382,7 @@ class HookRunTest {
     }
 
     @Test
-    void inputThatIsNotUtf8FailsClosedUnlessAFlagSaysOtherwise() {
+    void case106InputThatIsNotUtf8FailsClosedUnlessAFlagSaysOtherwise() {
         byte[] input = {'{', '"', 'a', (byte) 0xff, '"', ':', '1', '}'};
         assertEquals(2, run(input, "claude", "--daemon-address", "http://127.0.0.1:1"));
         assertTrue(
@@ -393,7 +393,7 @@ class HookRunTest {
     }
 
     @Test
-    void inputOverTheLimitFailsClosed() {
+    void case106InputOverTheLimitFailsClosed() {
         byte[] input = new byte[(20 << 20) + 1];
         Arrays.fill(input, (byte) ' ');
         environment.put("NEMO_RELAY_LOG", "info");

@@ -45,7 +45,7 @@ final class UpstreamsTest {
     }
 
     @Test
-    void openAisVersionStandsOnce() {
+    void case109OpenAisVersionStandsOnce() {
         for (String base : List.of("http://h:1/v1", "http://h:1/v1//", "http://h:1", "http://h:1/")) {
             Upstreams upstreams = upstreams(base, "", Map.of());
             for (String path : List.of("/responses?a=/b", "/v1/responses?a=/b", "/backend-api/codex/responses?a=/b")) {

@@ -47,7 +47,7 @@ class ClientTokenTest {
     }
 
     @Test
-    void environmentBeatsFileAndBadEnvironmentFallsBack() throws IOException {
+    void case99EnvironmentBeatsFileAndBadEnvironmentFallsBack() throws IOException {
         put(GOOD + "\n", "rw-------");
         assertEquals(Source.ENV, resolve(OTHER).source());
         assertEquals(OTHER, text(resolve(OTHER)));
@@ -96,7 +96,7 @@ class ClientTokenTest {
     }
 
     @Test
-    void contentIsOneTokenAndOneLineEnding() throws IOException {
+    void case100ContentIsOneTokenAndOneLineEnding() throws IOException {
         for (String good : List.of(GOOD, GOOD + "\n", GOOD + "\r\n")) {
             put(good, "r--------");
             assertEquals(GOOD, text(resolve("")));
@@ -110,7 +110,7 @@ class ClientTokenTest {
     }
 
     @Test
-    void looseModesAreRefusedAndNotRepaired() throws IOException {
+    void case101LooseModesAreRefusedAndNotRepaired() throws IOException {
         for (String mode : List.of("rw-r-----", "rw----r--", "rw-rw----", "rw-r--r--", "rwx-----x")) {
             put(GOOD, mode);
             assertSkipped(Problem.LOOSE_PERMISSIONS);
@@ -136,7 +136,7 @@ class ClientTokenTest {
     }
 
     @Test
-    void linksFoldersAndForeignFilesAreRefused() throws IOException {
+    void case100And101LinksFoldersAndForeignFilesAreRefused() throws IOException {
         put(GOOD, "rw-------");
         Path elsewhere = temp.resolve("elsewhere");
         Files.move(file(), elsewhere);
@@ -167,13 +167,13 @@ class ClientTokenTest {
     }
 
     @Test
-    void ensureRefusesRoot() {
+    void case102EnsureRefusesRoot() {
         assertTrue(Folders.failure(() -> tokens(0).ensure()).contains("as root"));
         assertFalse(Files.exists(file()));
     }
 
     @Test
-    void ensureLeavesAnUnusableFileAlone() throws IOException {
+    void case102EnsureLeavesAnUnusableFileAlone() throws IOException {
         assumeTrue(Folders.root(), "only root can play another user");
         user(4242);
         put("junk", "rw-------");
@@ -194,7 +194,7 @@ class ClientTokenTest {
     }
 
     @Test
-    void racingCallersAgreeOnOneToken() throws Exception {
+    void case102RacingCallersAgreeOnOneToken() throws Exception {
         assumeTrue(Folders.root(), "only root can play another user");
         user(4242);
         ConcurrentLinkedQueue<String> outcomes = new ConcurrentLinkedQueue<>();

@@ -36,7 +36,7 @@ class GenerationFileTest {
     }
 
     @Test
-    void survivesARestart() throws IOException {
+    void case104SurvivesARestart() throws IOException {
         GenerationFile file = open();
         Generation two = new Generation(user(2), "g2", Optional.of("a2"));
         Generation one = new Generation(user(1), "g1", Optional.empty());
@@ -68,7 +68,7 @@ class GenerationFileTest {
     }
 
     @Test
-    void compareAndSet() {
+    void case104CompareAndSet() {
         GenerationFile file = open();
         Generation old = new Generation(user(1), "old", Optional.of("a"));
         Generation fresh = new Generation(user(1), "fresh", Optional.of("b"));
@@ -204,14 +204,14 @@ class GenerationFileTest {
     }
 
     @Test
-    void readsTheFileOfTheStockBinaryAndOlderOnes() throws IOException {
+    void case104ReadsTheFileOfTheStockBinaryAndOlderOnes() throws IOException {
         put("{\"schema_version\":1,\"generations\":[{\"fingerprint\":" + numbers(3)
                 + ",\"generation_id\":\"GBVll32CT4QLTtZjbPsk6w\"}]}");
         assertEquals(List.of(new Generation(user(3), "GBVll32CT4QLTtZjbPsk6w", Optional.empty())), open().snapshot());
     }
 
     @Test
-    void whatIsNotUnderstoodIsRefusedAndKept() throws IOException {
+    void case104WhatIsNotUnderstoodIsRefusedAndKept() throws IOException {
         String entry = "{\"fingerprint\":" + numbers(3) + ",\"generation_id\":\"g\"}";
         String tooMany = IntStream.range(0, 4097)
                 .mapToObj(i -> "{\"fingerprint\":" + entry(i) + ",\"generation_id\":\"g\"}")

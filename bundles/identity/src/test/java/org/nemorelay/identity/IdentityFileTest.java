@@ -93,7 +93,7 @@ class IdentityFileTest {
     }
 
     @Test
-    void repairsModes() throws IOException {
+    void case103RepairsModes() throws IOException {
         SigningKey key = load();
         Folders.mode(file(), "rw-r--r--");
         Folders.mode(file().getParent(), "rwxr-xr-x");
@@ -125,7 +125,7 @@ class IdentityFileTest {
     }
 
     @Test
-    void refusesLinksAndForeignThings() throws IOException {
+    void case103RefusesLinksAndForeignThings() throws IOException {
         load();
         Path elsewhere = temp.resolve("elsewhere");
         Files.move(file(), elsewhere);

@@ -20,7 +20,7 @@ class PinsTest {
     Path temp;
 
     @Test
-    void trustedOnFirstUseAndNeverOverwritten() throws IOException {
+    void case105TrustedOnFirstUseAndNeverOverwritten() throws IOException {
         Pins pins = StateFolder.at(temp).pins();
         DaemonUrl daemon = DaemonUrl.parse("http://127.0.0.1:40541");
         Octets first = key(1);

@@ -203,11 +203,13 @@ class CloseReasonsTest {
     @Test
     void socketWriteFailed() throws Exception {
         FramePeer session = session();
+        assertEquals(RawControl.Event.Kind.NOTHING, session.socket.reply(200).kind(), "all is acknowledged");
         FramePeer worker = kept(FramePeer.worker(daemon, session.key)).challenged();
         String frame = FramePeer.encode(worker.registerWorker(data.url(), session.launch.orElseThrow()));
         worker.socket.send(frame);
         int reply = worker.socket.reply(20_000).text().length();
-        long begun = stuff(worker.socket, frame, reply);
+        long begun = System.nanoTime();
+        stuff(worker.socket, frame, reply);
         TestDaemon.await(
                 () -> daemon.events.toString(),
                 () -> daemon.events.stream().anyMatch(line -> line.startsWith("worker_control_disconnected")));
@@ -215,22 +217,15 @@ class CloseReasonsTest {
         assertTold("worker_control_disconnected", "socket_write_failed");
     }
 
-    /**
-     * Sends the same frame, which gets the same reply each time, until the network takes no more replies.
-     *
-     * @return when the last that did not fit was asked for
-     */
-    private long stuff(RawControl socket, String frame, int reply) throws Exception {
-        while (true) {
-            long before = underway(socket.port());
-            long begun = System.nanoTime();
+    /** Sends the same frame, which gets the same reply each time, until the network takes no more replies. */
+    private void stuff(RawControl socket, String frame, int reply) throws Exception {
+        long before;
+        do {
+            before = underway(socket.port());
             for (int i = 0; i < BATCH; i++) {
                 socket.send(frame);
             }
-            if (underway(socket.port()) - before < BATCH * reply) {
-                return begun;
-            }
-        }
+        } while (underway(socket.port()) - before >= BATCH * reply);
     }
 
     /** Bytes from the daemon that this peer has not read, when nothing moves any more. */

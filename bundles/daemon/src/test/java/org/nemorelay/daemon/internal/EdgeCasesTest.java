@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The register of the 113 edge cases of relay-daemon 11: {@code edge-cases.txt} names the tests of each, or says why it
- * cannot apply. What it names must be there and be a test, and no test may carry the number of a case that cannot apply.
+ * cannot apply. What it names must be there and be a test, one of them named by the number of the case, and no test may carry
+ * the number of a case that cannot apply.
  */
 class EdgeCasesTest {
     private static final int CASES = 113;
@@ -103,6 +104,21 @@ class EdgeCasesTest {
             }
         });
         assertEquals(List.of(), missing);
+    }
+
+    @Test
+    void aTestOfEachCaseCarriesItsNumber() {
+        register.forEach((number, entry) -> assertTrue(
+                named(entry).isEmpty()
+                        || named(entry).stream()
+                                .map(test -> NUMBERED.matcher(test.substring(test.indexOf('#') + 1)))
+                                .anyMatch(name -> name.matches()
+                                        && (carries(name.group(1), number) || carries(name.group(2), number))),
+                () -> "no test is named by " + number + ": " + entry));
+    }
+
+    private static boolean carries(String digits, int number) {
+        return digits != null && Integer.parseInt(digits) == number;
     }
 
     @Test

@@ -81,7 +81,7 @@ final class StreamingTest {
     }
 
     @Test
-    void binaryCorpusIsIdentical() throws Exception {
+    void case111BinaryCorpusIsIdentical() throws Exception {
         for (int hops = 1; hops <= 3; hops++) {
             corpus(hops);
         }

@@ -479,7 +479,7 @@ class McpProcessTest {
     }
 
     @Test
-    void aCredentialRejectedLaterLeavesMcpServing() throws Exception {
+    void case98ACredentialRejectedLaterLeavesMcpServing() throws Exception {
         try (Harness harness = harness()) {
             harness.initialize();
             harness.answer();
@@ -498,7 +498,7 @@ class McpProcessTest {
     }
 
     @Test
-    void aDaemonThatIsNoLongerTrustedEndsTheProcess() throws Exception {
+    void case98ADaemonThatIsNoLongerTrustedEndsTheProcess() throws Exception {
         try (Harness harness = harness()) {
             harness.initialize();
             harness.answer();

@@ -58,7 +58,7 @@ class DaemonSurfaceTest {
     Path folder;
 
     @Test
-    void bothDaemonsTreatTheSameBytesAlike() {
+    void case109BothDaemonsTreatTheSameBytesAlike() {
         List<Exchange> exchanges = new ArrayList<>();
         exchanges.addAll(ownPaths());
         exchanges.addAll(unknownPathsAndMethods());

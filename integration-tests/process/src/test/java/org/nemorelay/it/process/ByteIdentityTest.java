@@ -73,7 +73,7 @@ class ByteIdentityTest {
 
     @ParameterizedTest
     @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, PASS_THROUGH", "H2C, WORKER"})
-    void oddlySplitBodiesWithTrailers(Version version, Route route, Line line) throws Exception {
+    void case111OddlySplitBodiesWithTrailers(Version version, Route route, Line line) throws Exception {
         exchange(line.provider(), route, () -> line.post(version, route, "/v1/responses"));
     }
 

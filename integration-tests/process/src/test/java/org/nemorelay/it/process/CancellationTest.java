@@ -85,7 +85,7 @@ class CancellationTest {
 
     @ParameterizedTest
     @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, PASS_THROUGH", "H2C, WORKER"})
-    void afterThreeEvents(Version version, Route route, Line line) throws Exception {
+    void case113AfterThreeEvents(Version version, Route route, Line line) throws Exception {
         cancelled(
                 version,
                 route,

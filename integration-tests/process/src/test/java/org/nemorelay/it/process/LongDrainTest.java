@@ -48,7 +48,7 @@ class LongDrainTest {
     }
 
     @Test
-    void aWorkerWithoutControlFinishesWhatItHasAndDrainsByItself() throws Exception {
+    void case108AWorkerWithoutControlFinishesWhatItHasAndDrainsByItself() throws Exception {
         cutControl(SCALE);
     }
 

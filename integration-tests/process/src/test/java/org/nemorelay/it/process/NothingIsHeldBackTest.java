@@ -23,7 +23,7 @@ class NothingIsHeldBackTest {
 
     @ParameterizedTest
     @CsvSource({"HTTP_1_1, PASS_THROUGH", "HTTP_1_1, WORKER", "H2C, PASS_THROUGH", "H2C, WORKER"})
-    void everyPingIsSeenBeforeTheNextIsSent(Version version, Route route, Line line) throws Exception {
+    void case107EveryPingIsSeenBeforeTheNextIsSent(Version version, Route route, Line line) throws Exception {
         assertEquals(60, PING.length());
         SynchronousQueue<Long> sent = new SynchronousQueue<>();
         SynchronousQueue<Boolean> seen = new SynchronousQueue<>();

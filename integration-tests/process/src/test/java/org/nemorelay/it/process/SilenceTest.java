@@ -30,7 +30,7 @@ class SilenceTest {
     private static final int SILENCE_SECONDS = 310;
 
     @Test
-    void isWaitedForOnEveryWay(Line line) throws Exception {
+    void case108IsWaitedForOnEveryWay(Line line) throws Exception {
         AtomicInteger submitted = new AtomicInteger();
         CountDownLatch silence = new CountDownLatch(1);
         for (Route route : Route.values()) {

@@ -42,7 +42,7 @@ class TwoRoutesTest {
     }
 
     @Test
-    void streamsDoNotMix() throws Exception {
+    void case112StreamsDoNotMix() throws Exception {
         Set<String> seen = ConcurrentHashMap.newKeySet();
         CountDownLatch together = new CountDownLatch(STREAMS);
         User other = User.self(folder.resolve("other"));

@@ -89,7 +89,7 @@ class WholeLineTest {
     }
 
     @Test
-    void theFirstEventIsVisibleWhileTheProviderWithholdsTheSecond() {
+    void case107TheFirstEventIsVisibleWhileTheProviderWithholdsTheSecond() {
         CountDownLatch release = new CountDownLatch(1);
         try (OneUser bench = new OneUser(folder);
                 Relay relay = bench.daemon();
