@@ -24,8 +24,8 @@ final class Arguments {
     private static final Pattern FOLDER =
             Pattern.compile(".*(?:cwd|dirs?|directory|directories|folders?)|root|workspace|.*(?:repo|root|base)path");
 
-    private static final Pattern PATH =
-            Pattern.compile(".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?");
+    private static final Pattern PATH = Pattern.compile(
+            ".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?|targets?");
 
     private static final Set<String> GLOBS = Set.of("glob", "globs");
     /** Tools that look through a folder, that of the agent when none is named. */
@@ -154,6 +154,7 @@ final class Arguments {
         if (!files.isEmpty()) {
             paths.addAll(files);
             folders.addAll(Patch.folders(text));
+            runs |= Patch.elsewhere(text);
         }
     }
 

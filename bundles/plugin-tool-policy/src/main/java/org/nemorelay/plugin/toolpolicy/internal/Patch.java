@@ -15,6 +15,9 @@ final class Patch {
             "^B*\\*{3}B*(?:(?:add|update|delete)B+file|moveB+to)B*:B?(.*)$".replace("B", BLANK),
             Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
+    private static final Pattern ENVIRONMENT =
+            Pattern.compile("\\*{3}B*environmentB+id".replace("B", BLANK), Pattern.CASE_INSENSITIVE);
+
     private static final Pattern HEREDOC = Pattern.compile("^<<-?\\s*[\"']?(\\w+)[\"']?$");
     private static final Pattern MOVES =
             Pattern.compile("(?<![\\w./-])(?:cd|pushd)\\s+(?:-\\S*\\s+)*(\"[^\"]*\"|'[^']*'|[^\\s;&|]+)");
@@ -48,7 +51,12 @@ final class Patch {
         return folders;
     }
 
-    /** Whether a text is one patch of this machine's files and nothing else. */
+    /** Whether it is for another environment than the one in which the agent works. */
+    static boolean elsewhere(String text) {
+        return ENVIRONMENT.matcher(text).find();
+    }
+
+    /** Whether a text is one patch and nothing else. */
     static boolean alone(String text) {
         List<String> lines = text.strip().lines().map(String::strip).toList();
         if (lines.size() > 2) {
@@ -59,7 +67,6 @@ final class Patch {
         }
         return lines.size() > 1
                 && lines.getFirst().equals("*** Begin Patch")
-                && lines.getLast().equals("*** End Patch")
-                && lines.stream().noneMatch(line -> line.startsWith("*** Environment ID"));
+                && lines.getLast().equals("*** End Patch");
     }
 }

@@ -103,7 +103,8 @@ record Rule(
                                 .anyMatch(command -> Meant.any(command, meant -> found(commands, meant))))
                 && (paths.isEmpty()
                         || !call.pathsSure()
-                        || call.paths().stream().anyMatch(path -> matched(paths, path, folded(path), within(path))));
+                        || call.paths().stream()
+                                .anyMatch(path -> matched(paths, path, folded(path), within(folded(path)))));
     }
 
     private static boolean matched(List<Pattern> patterns, String... spellings) {

@@ -104,7 +104,9 @@ class PathsTest {
         notDenied(List.of("/etc/**"), "apply_patch", Map.of("command", patch));
         // Where the files of another environment are, no rule knows.
         String elsewhere = patch.replace("Begin Patch\n", "Begin Patch\n*** Environment ID: other\n");
-        notAllowed(project, "apply_patch", Map.of("command", elsewhere));
+        for (String key : List.of("command", "input", "patch")) {
+            notAllowed(project, "apply_patch", Map.of(key, elsewhere));
+        }
     }
 
     @Test
@@ -211,6 +213,7 @@ class PathsTest {
                 Map.of("edits", List.of(Map.of("x", List.of(Map.of("fileName", path))))),
                 Map.of("files", Map.of(path, "text")),
                 Map.of("src", "a", "dst", path),
+                Map.of("file1", "a", "target", path),
                 Map.of("path", "a", "glob", path),
                 Map.of("path", path, "pattern", "a"))) {
             denied(List.of("/etc/**", "/"), "Write", input);
