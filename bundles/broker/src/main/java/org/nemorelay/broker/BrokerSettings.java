@@ -7,6 +7,7 @@ import org.nemorelay.protocol.TimeScale;
  *
  * @param passThrough no worker is ever launched
  * @param requireWorker a request without a ready worker is refused instead of passed through
+ * @param publishedMemoryMs for how long a launch that was published is answered so, though its worker has gone
  */
 public record BrokerSettings(
         boolean passThrough,
@@ -17,7 +18,8 @@ public record BrokerSettings(
         int maxSessions,
         long disconnectGraceMs,
         long drainMs,
-        long startupReportMs) {
+        long startupReportMs,
+        long publishedMemoryMs) {
 
     public BrokerSettings {
         if (passThrough && requireWorker) {
@@ -28,7 +30,16 @@ public record BrokerSettings(
     /** The documented limits and times with the given modes. */
     public static BrokerSettings of(boolean passThrough, boolean requireWorker, int maxTokensPerIdentity) {
         return new BrokerSettings(
-                passThrough, requireWorker, maxTokensPerIdentity, 4_096, 1_024, 8_192, 30_000, 120_000, 60_000);
+                passThrough,
+                requireWorker,
+                maxTokensPerIdentity,
+                4_096,
+                1_024,
+                8_192,
+                30_000,
+                120_000,
+                60_000,
+                300_000);
     }
 
     /** The same with the long times of a test. */
@@ -42,6 +53,7 @@ public record BrokerSettings(
                 maxSessions,
                 scale.ms(disconnectGraceMs),
                 scale.ms(drainMs),
-                scale.ms(startupReportMs));
+                scale.ms(startupReportMs),
+                scale.ms(publishedMemoryMs));
     }
 }

@@ -31,7 +31,7 @@ final class Lifecycle {
 
     Route addRoute(Fingerprint fingerprint) {
         State born = settings.passThrough() ? new State.PassThrough(true, Route.NEVER) : EMPTY;
-        Route route = new Route(fingerprint, born, gates.empty);
+        Route route = new Route(fingerprint, born, gates.empty, settings.publishedMemoryMs());
         refreshGate(route);
         tables.routes.put(fingerprint, route);
         return route;

@@ -12,7 +12,6 @@ import org.nemorelay.protocol.TokenDigest;
 final class Route {
     static final long NEVER = Long.MAX_VALUE;
     private static final int MAX_REMEMBERED = 32;
-    private static final long REMEMBERED_MS = 300_000;
 
     final Fingerprint fingerprint;
 
@@ -35,12 +34,14 @@ final class Route {
     /** When the route must be looked at again. */
     long wakeAt = NEVER;
 
+    private final long publishedMemoryMs;
     private final LinkedHashMap<String, Long> publishedActivations = new LinkedHashMap<>();
 
-    Route(Fingerprint fingerprint, State state, Gate gate) {
+    Route(Fingerprint fingerprint, State state, Gate gate, long publishedMemoryMs) {
         this.fingerprint = fingerprint;
         this.state = state;
         this.gate = gate;
+        this.publishedMemoryMs = publishedMemoryMs;
     }
 
     /** The lexicographically first session whose control socket is up. */
@@ -91,7 +92,7 @@ final class Route {
         publishedActivations.putLast(activationId, now);
         Iterator<Long> times = publishedActivations.values().iterator();
         while (times.hasNext()
-                && (times.next() + REMEMBERED_MS <= now || publishedActivations.size() > MAX_REMEMBERED)) {
+                && (times.next() + publishedMemoryMs <= now || publishedActivations.size() > MAX_REMEMBERED)) {
             times.remove();
         }
     }
@@ -99,7 +100,7 @@ final class Route {
     /** Never forgotten for the worker of now: a client that was suspended in its launch asks late, and would end it. */
     boolean wasPublished(String activationId, long now) {
         Long at = publishedActivations.get(activationId);
-        return at != null && now < at + REMEMBERED_MS
+        return at != null && now < at + publishedMemoryMs
                 || assignedWorker().flatMap(worker -> worker.activationId).equals(Optional.of(activationId));
     }
 }

@@ -12,7 +12,7 @@ import java.util.function.IntFunction;
 public final class Exploration implements IntFunction<Map<String, Object>> {
     /** Times short enough that a life fits into few steps; their order is that of the real ones. */
     private static final BrokerSettings SETTINGS =
-            new BrokerSettings(false, false, 4, 16, 16, 16, 2_000, 3_000, 20_000);
+            new BrokerSettings(false, false, 4, 16, 16, 16, 2_000, 3_000, 20_000, 300_000);
 
     private int[] parents = new int[1 << 16];
     private short[] events = new short[1 << 16];

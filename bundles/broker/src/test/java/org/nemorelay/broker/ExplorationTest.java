@@ -30,6 +30,7 @@ class ExplorationTest {
         LET_GO_WITH_REQUESTS_UNDER_WAY(new Fault.Call("Lifecycle", "finishDrainIfDue", "get", 0)),
         NEVER_LET_GO(new Fault.Read("Lifecycle", "finishDrainIfDue", "leaving", 0)),
         CANCELLED_GRANT_STAYS_VALID(new Fault.Call("Lifecycle", "cancel", "become", 0)),
+        PUBLISHED_THOUGH_ITS_CONTROL_WAS_LOST(new Fault.Read("WorkerEvents", "refusal", "connected", 1)),
         ANY_GRANT_REGISTERS(new Fault.Call("WorkerEvents", "stage", "equals", 1)),
         LAUNCH_BY_A_DISCONNECTED_SESSION(new Fault.Read("Route", "candidate", "connected", 1)),
         REVOKED_GENERATION_RECOVERS(new Fault.Call("WorkerEvents", "recover", "isEmpty", 0)),

@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 final class Mutant extends ClassLoader {
     private static final String PACKAGE = "org.nemorelay.broker.";
 
-    /** One fault, in one method. */
+    /** One fault, in one method and the lambdas in it. */
     sealed interface Fault {
         String className();
 
@@ -87,7 +87,11 @@ final class Mutant extends ClassLoader {
         return classes.transformClass(
                 classes.parse(code),
                 ClassTransform.transformingMethodBodies(
-                        method -> method.methodName().equalsString(fault.method()), this::replace));
+                        method -> {
+                            String name = method.methodName().stringValue();
+                            return name.equals(fault.method()) || name.startsWith("lambda$" + fault.method() + "$");
+                        },
+                        this::replace));
     }
 
     private void replace(CodeBuilder builder, CodeElement element) {

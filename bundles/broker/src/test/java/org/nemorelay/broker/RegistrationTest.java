@@ -146,7 +146,7 @@ class RegistrationTest {
 
     @Test
     void case28CapacityOfOneIsFreedWhenTheFirstRouteIsEmpty() {
-        Scene scene = new Scene(new BrokerSettings(false, false, 4, 1, 1_024, 8_192, 30_000, 120_000, 60_000));
+        Scene scene = new Scene(new BrokerSettings(false, false, 4, 1, 1_024, 8_192, 30_000, 120_000, 60_000, 300_000));
         scene.register("a", "ann");
         assertEquals(Refusal.ROUTE_CAPACITY, scene.refused(scene.tryRegister("b", "bob", "bobs")));
         scene.accepted(scene.broker.releaseMcp("a", scene.now));
@@ -157,7 +157,7 @@ class RegistrationTest {
 
     @Test
     void case29EvictionUnbindsAllTokens() {
-        Scene scene = new Scene(new BrokerSettings(false, false, 4, 1, 1_024, 8_192, 30_000, 120_000, 60_000));
+        Scene scene = new Scene(new BrokerSettings(false, false, 4, 1, 1_024, 8_192, 30_000, 120_000, 60_000, 300_000));
         scene.register("a", "ann", "one");
         scene.register("b", "ann", "two");
         scene.accepted(scene.broker.releaseMcp("a", scene.now));
@@ -193,7 +193,7 @@ class RegistrationTest {
 
     @Test
     void quotasOfSessionsAndReferences() {
-        Scene scene = new Scene(new BrokerSettings(false, false, 4, 4_096, 1, 2, 30_000, 120_000, 60_000));
+        Scene scene = new Scene(new BrokerSettings(false, false, 4, 4_096, 1, 2, 30_000, 120_000, 60_000, 300_000));
         scene.register("a", "ann");
         assertEquals(Refusal.REFERENCE_CAPACITY, scene.refused(scene.tryRegister("b", "ann", "token-ann")));
         scene.register("c", "bob");

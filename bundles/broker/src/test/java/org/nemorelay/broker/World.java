@@ -32,6 +32,8 @@ final class World {
         CANCEL,
         WORKER_REGISTER,
         READY,
+        WRITTEN,
+        NOT_WRITTEN,
         PROBE_FAILURE,
         CONTROL_LOSS,
         CONTROL_CUT,
@@ -44,6 +46,7 @@ final class World {
         REQUEST_END,
         DATA_PLANE_FAILURE,
         TIME,
+        /** Index 1: what is being written comes to the disk though nobody hears of it any more. */
         DAEMON_RESTART
     }
 
@@ -87,6 +90,9 @@ final class World {
         }
     }
 
+    /** A generation on its way to the disk: its worker is published when it is there. */
+    private record Write(Process process, Generation generation) {}
+
     /** What is on disk of a worker that drains. */
     private record Drain(String generation, String workerId, long deadline) {}
 
@@ -99,6 +105,9 @@ final class World {
         final List<Process> processes = new ArrayList<>();
         final List<Request> requests = new ArrayList<>();
         Optional<Generation> disk = Optional.empty();
+        /** In the order in which they come to the disk. */
+        final List<Write> writes = new ArrayList<>();
+
         Optional<Drain> draining = Optional.empty();
         Optional<LaunchGrant> grant = Optional.empty();
         Optional<String> routable = Optional.empty();
@@ -167,7 +176,7 @@ final class World {
                     if (process.heard) {
                         events[n++] = event(Kind.CONTROL_CUT, u, i);
                     }
-                    if (!process.published) {
+                    if (!process.published && !beingWritten(user, process)) {
                         events[n++] = event(Kind.READY, u, i);
                         events[n++] = event(Kind.PROBE_FAILURE, u, i);
                     }
@@ -181,6 +190,10 @@ final class World {
                     events[n++] = event(Kind.RECOVER, u, i);
                 }
                 events[n++] = event(Kind.WORKER_EXIT, u, i);
+            }
+            if (!user.writes.isEmpty()) {
+                events[n++] = event(Kind.WRITTEN, u, 0);
+                events[n++] = event(Kind.NOT_WRITTEN, u, 0);
             }
             if (deadWhileDraining(user).isPresent()) {
                 events[n++] = event(Kind.EXIT_SEEN, u, 0);
@@ -198,6 +211,9 @@ final class World {
         }
         if (n > 2) {
             events[n++] = event(Kind.DAEMON_RESTART, 0, 0);
+            if (!users[0].writes.isEmpty() || !users[1].writes.isEmpty()) {
+                events[n++] = event(Kind.DAEMON_RESTART, 0, 1);
+            }
         }
         return java.util.Arrays.copyOf(events, n);
     }
@@ -228,6 +244,8 @@ final class World {
             }
             case WORKER_REGISTER -> registerWorker(user);
             case READY -> ready(user, user.processes.get(index));
+            case WRITTEN -> written(user, user.writes.removeFirst());
+            case NOT_WRITTEN -> follow(broker.probeFailed(user.writes.removeFirst().process.permit, now));
             case PROBE_FAILURE -> follow(broker.probeFailed(user.processes.get(index).permit, now));
             case CONTROL_LOSS -> {
                 Process process = user.processes.get(index);
@@ -277,7 +295,7 @@ final class World {
             case REQUEST_END -> end(user, user.requests.get(index), false);
             case DATA_PLANE_FAILURE -> end(user, user.requests.get(index), true);
             case TIME -> now = Math.max(now, broker.nextWakeAt());
-            case DAEMON_RESTART -> restart();
+            case DAEMON_RESTART -> restart(index == 1);
         }
         follow(broker.advance(this::nextGrant, now));
     }
@@ -341,8 +359,12 @@ final class World {
                 worker(user, id),
                 grant.activationId(),
                 TokenDigest.ofSecret(grant.activationToken()),
-                new WorkerSecrets("generation-of-" + id, "data-of-" + id),
+                new WorkerSecrets(generationOf(id), "data-of-" + id),
                 now);
+    }
+
+    private static String generationOf(String workerId) {
+        return "generation-of-" + workerId;
     }
 
     private void registerWorker(User user) {
@@ -359,10 +381,45 @@ final class World {
         switch (broker.publishable(process.permit)) {
             case Outcome.Refused<Optional<Generation>> _ -> {}
             case Outcome.Accepted<Optional<Generation>> accepted -> {
-                accepted.value().ifPresent(generation -> user.disk = Optional.of(generation));
-                follow(broker.publish(process.permit, now));
+                if (accepted.value().isPresent()) {
+                    user.writes.add(new Write(process, accepted.value().get()));
+                } else {
+                    follow(broker.publish(process.permit, now));
+                }
             }
         }
+    }
+
+    /** What is recorded of a worker that the daemon has given up meanwhile is taken back at once. */
+    private void written(User user, Write write) {
+        boolean known = broker.tables.routes.get(USERS.get(user.index)).state instanceof State.Activating activating
+                && activating
+                        .staged
+                        .filter(worker -> worker.id.equals(write.process.id))
+                        .isPresent();
+        if (known) {
+            user.disk = Optional.of(write.generation);
+        }
+        Outcome<Void> outcome = broker.publish(write.process.permit, now);
+        holds(
+                outcome instanceof Outcome.Refused<Void> || known && write.process.connected,
+                "who went while it was recorded is not published");
+        follow(outcome);
+    }
+
+    private static boolean beingWritten(User user, Process process) {
+        return user.writes.stream().anyMatch(write -> write.process == process);
+    }
+
+    /** Recorded and not published: it went, or was cancelled, in between. */
+    private static boolean recordedAhead(User user, Route route) {
+        return route.state instanceof State.Activating activating
+                && activating
+                        .staged
+                        .filter(worker -> user.disk
+                                .filter(generation -> generation.generationId().equals(worker.generationId))
+                                .isPresent())
+                        .isPresent();
     }
 
     private void recover(User user, Process process) {
@@ -401,9 +458,13 @@ final class World {
         holds(!request.lease.release(), "a request ends once");
     }
 
-    private void restart() {
+    private void restart(boolean written) {
         broker = new Broker(settings);
         for (User user : users) {
+            if (written) {
+                user.writes.forEach(write -> user.disk = Optional.of(write.generation));
+            }
+            user.writes.clear();
             user.sessions.forEach(session -> {
                 session.connected = false;
                 session.known = false;
@@ -546,7 +607,11 @@ final class World {
                 .filter(grant -> grant.activationId().equals(activationId))
                 .ifPresent(grant -> remember(user.revoked, grant));
         user.grant = Optional.empty();
-        stagedWorkerId.flatMap(id -> process(user, id)).ifPresent(process -> dropped(user, process));
+        stagedWorkerId.ifPresent(id -> {
+            user.disk =
+                    user.disk.filter(generation -> !generation.generationId().equals(generationOf(id)));
+            process(user, id).ifPresent(process -> dropped(user, process));
+        });
     }
 
     private static void published(User user, Transition.WorkerPublished published) {
@@ -648,7 +713,7 @@ final class World {
                                 && user.draining
                                         .filter(drain -> drain.workerId.equals(draining.worker().id))
                                         .isPresent()
-                        : route.durable.equals(user.disk) && user.draining.isEmpty(),
+                        : (route.durable.equals(user.disk) || recordedAhead(user, route)) && user.draining.isEmpty(),
                 "the broker knows what is on disk");
         if (route.state instanceof State.Activating) {
             for (Process process : user.processes) {
@@ -658,7 +723,7 @@ final class World {
                                 || now >= process.drainDeadline,
                         "a replacement is nominated when the old worker has exited");
             }
-            holds(user.disk.isEmpty(), "no launch while a saved generation may return");
+            holds(user.disk.isEmpty() || recordedAhead(user, route), "no launch while a saved generation may return");
         }
         if (route.state instanceof State.Draining draining) {
             holds(draining.deadline() > now, "a drain ends at its deadline");
@@ -815,6 +880,7 @@ final class World {
                     + flag(process.leaving, 1 << 14)
                     + flag(user.routable.filter(process.id::equals).isPresent(), 16)
                     + flag(recorded(user, process), 32)
+                    + flag(beingWritten(user, process), 1 << 15)
                     + (requests(user, process.id) << 6)
                     + flag(
                             route != null
@@ -826,6 +892,8 @@ final class World {
         h = mix(h
                 + user.requests.size()
                 + flag(user.disk.isPresent(), 8)
+                + ((long) user.writes.size() << 8)
+                + flag(!user.writes.isEmpty() && user.processes.contains(user.writes.getFirst().process), 1 << 10)
                 + flag(deadWhileDraining(user).isPresent(), 128)
                 + flag(user.grant.isPresent(), 16)
                 + flag(user.revoked.isEmpty(), 32)

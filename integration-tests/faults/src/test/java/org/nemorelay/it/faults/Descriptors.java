@@ -65,6 +65,20 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
         return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1), 16);
     }
 
+    /** How many connections are open on both sides. */
+    long established() {
+        return connected.stream()
+                .filter(socket -> socket.startsWith(ESTABLISHED))
+                .count();
+    }
+
+    /** How many of them with this port. */
+    long establishedWith(int port) {
+        return connected.stream()
+                .filter(socket -> socket.equals(ESTABLISHED + port))
+                .count();
+    }
+
     /** Connections in any state but those that are established with this port. */
     private List<String> connectedBut(int port) {
         return connected.stream()

@@ -127,6 +127,21 @@ record Fault(Maker maker, State state, Set<Victim> victims, Next next) {
                 && !(throughWorker && victims.contains(Victim.WORKER));
     }
 
+    /** Whether the stream for whose end a draining worker lives reaches it. */
+    boolean drainingStreamSurvives() {
+        return !victims.contains(Victim.WORKER)
+                && !victims.contains(Victim.DAEMON)
+                && !victims.contains(Victim.PROVIDER);
+    }
+
+    /**
+     * Whether short requests at the time of the kill, and right after it, are all answered: what comes to a worker beside its
+     * drain may be refused, and a session that dies makes its worker drain.
+     */
+    boolean requestsSurvive() {
+        return streamSurvives() && (sessionLives() || state != State.READY);
+    }
+
     @Override
     public String toString() {
         return maker + " " + state + " " + names(victims) + (sessionLives() ? "" : " " + next) + " -> " + ending();

@@ -110,6 +110,12 @@ class KillTest {
                 scene.await(fault.ending());
             }
             scene.assertAnswered("slow", fault.streamSurvives());
+            if (fault.state() == State.DRAINING) {
+                scene.assertAnswered("draining", fault.drainingStreamSurvives());
+            }
+            if (fault.requestsSurvive()) {
+                List.of("quick", "after-0", "after-1", "after-2").forEach(id -> scene.assertAnswered(id, true));
+            }
             if (scene.mcps().isEmpty()) {
                 scene.startHarness();
             }

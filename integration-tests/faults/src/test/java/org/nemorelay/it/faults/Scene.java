@@ -50,6 +50,7 @@ final class Scene implements AutoCloseable {
     private final int providerPort = Relay.freePort();
     private final Map<String, String> daemons;
     private final Map<String, String> clients;
+    private final Set<String> asked = ConcurrentHashMap.newKeySet();
     private final Map<String, Integer> answered = new ConcurrentHashMap<>();
     private final List<Thread> callers = new CopyOnWriteArrayList<>();
     private final List<Proc> harnesses = new ArrayList<>();
@@ -60,6 +61,9 @@ final class Scene implements AutoCloseable {
     private Descriptors atStart;
 
     private Set<Long> before = Set.of();
+    /** What workers and clients held at that time, where they had all come to their work. */
+    private Map<Long, Descriptors> held = Map.of();
+
     private OptionalLong killedAt = OptionalLong.empty();
     private Duration away = Duration.ZERO;
 
@@ -340,6 +344,7 @@ final class Scene implements AutoCloseable {
 
     /** The same with more header lines, and with this long for each event. */
     void stream(String id, int events, Duration patience, String... more) {
+        asked.add(id);
         callers.add(Thread.ofPlatform().daemon().name("caller " + id).start(() -> {
             int status = 0;
             try (RawHttp http = new RawHttp(daemonPort, patience)) {
@@ -430,6 +435,11 @@ final class Scene implements AutoCloseable {
     /** Keeps in mind which processes of workers there are before the kill; its start script may have some beside it. */
     void remember() {
         before = workerPids();
+        held = ready()
+                ? Stream.concat(workers().stream(), mcps().stream())
+                        .map(ProcessTable.Entry::pid)
+                        .collect(Collectors.toMap(pid -> pid, Descriptors::of))
+                : Map.of();
     }
 
     private Set<Long> workerPids() {
@@ -508,6 +518,9 @@ final class Scene implements AutoCloseable {
         });
         awaitCallers();
         assertSubmittedOnce();
+        if (maker == Maker.OURS) {
+            assertSurvivorsHoldNothing();
+        }
 
         endHarnesses();
         mcps().forEach(entry -> signal(entry.pid(), "TERM"));
@@ -530,6 +543,28 @@ final class Scene implements AutoCloseable {
                 () -> closedWhatItOpened(descriptors()));
     }
 
+    /**
+     * Nothing is under way: a client has its connection with the daemon and no other, a worker that and pools, at most one
+     * connection for each caller, to the provider and from the daemon. Nobody keeps what the other end has closed, and who was
+     * there before the fault holds no more files, pipes and selectors than then.
+     */
+    private void assertSurvivorsHoldNothing() {
+        mcps().forEach(mcp -> assertHolds(mcp.pid(), 0));
+        workers().forEach(worker -> assertHolds(worker.pid(), callers.size()));
+    }
+
+    private void assertHolds(long pid, int pooled) {
+        Await.until(() -> pid + " holds " + Descriptors.of(pid) + ", before the fault " + held.get(pid), LIMIT, () -> {
+            Descriptors now = Descriptors.of(pid);
+            Descriptors then = held.getOrDefault(pid, now);
+            return now.established() == now.connected().size()
+                    && now.establishedWith(daemonPort) == 1
+                    && now.establishedWith(providerPort) <= pooled
+                    && now.established() - 1 <= 2 * pooled
+                    && now.others().size() <= then.others().size();
+        });
+    }
+
     private Descriptors descriptors() {
         return Descriptors.of(daemon.process().pid());
     }
@@ -549,13 +584,15 @@ final class Scene implements AutoCloseable {
         }
     }
 
+    /** Each request has come to an end, and one that has begun to be answered was submitted. */
     void assertSubmittedOnce() {
         List<String> ids = notes().lines()
                 .map(line -> line.substring(0, line.indexOf(' ')))
                 .toList();
         assertEquals(ids.stream().distinct().toList(), ids, "no request was submitted twice");
+        assertEquals(asked, answered.keySet(), "each request has an end");
         answered.forEach((id, status) -> {
-            if (status == 200) {
+            if (Math.abs(status) == 200) {
                 assertTrue(ids.contains(id), () -> id + " was answered by somebody else");
             }
         });

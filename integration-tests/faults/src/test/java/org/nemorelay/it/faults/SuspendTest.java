@@ -161,7 +161,8 @@ class SuspendTest {
                 "BACK_OFF",
                 "REQUEST",
                 "DRAIN",
-                "START"
+                "START",
+                "MEMORY"
             })
     void representative(Silence silence) throws Exception {
         run(Maker.OURS, silence, silence.seconds > 60 ? SCALE : 1);
@@ -216,6 +217,10 @@ class SuspendTest {
                 scene.await(silence.ending);
                 for (String id : silence.answered()) {
                     scene.assertAnswered(id, true);
+                }
+                if (silence.state == State.DRAINING && maker == Maker.OURS) {
+                    // Cut with the drain of the worker that it stands still in.
+                    scene.assertAnswered("draining", silence.victim != Victim.WORKER);
                 }
             }
             scene.assertEndsWell();
