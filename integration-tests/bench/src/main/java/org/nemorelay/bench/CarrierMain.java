@@ -10,18 +10,19 @@ public final class CarrierMain {
     private CarrierMain() {}
 
     public static void main(String[] arguments) throws Exception {
+        Targets targets = new Targets();
         String report = "# Performance of carriers\n\nWritten by `integration-tests/bench/bench carriers`, on "
                 + Runtime.getRuntime().availableProcessors() + " processors with JDK "
                 + Runtime.version().feature()
                 + ".\nMedians; ratios and differences are of pairs of runs, one after the other.\n\n"
                 + "## The NATS carrier beside bare jnats, the same bytes over the same server\n\n"
                 + "| what | jnats | carrier | ratio | target |\n| --- | --- | --- | --- | --- |\n"
-                + String.join("\n", NatsBench.rows())
+                + String.join("\n", NatsBench.rows(targets))
                 + "\n\n## A facade over a carrier that does nothing, in ns per call\n\n"
                 + "| call | carrier | facade | more | target |\n| --- | --- | --- | --- | --- |\n"
-                + String.join("\n", FacadeBench.rows()) + "\n";
+                + String.join("\n", FacadeBench.rows(targets)) + "\n";
         Files.writeString(Path.of(arguments[0]), report);
         System.out.println(report);
-        System.exit(0);
+        System.exit(targets.exitStatus());
     }
 }

@@ -38,22 +38,24 @@ public final class Main {
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory("nemo-relay-bench");
+        Targets targets = new Targets();
         try (MockProvider provider = new MockProvider();
                 LeanProvider lean = new LeanProvider()) {
             Main main = new Main(folder, provider, lean);
             String report = switch (arguments[0]) {
                 case "memory" -> main.memory(Integer.parseInt(arguments[1]));
-                case "plugins" -> new PluginBench(folder, lean, Integer.parseInt(arguments[1])).run();
-                default -> main.measure();
+                case "plugins" -> new PluginBench(folder, lean, Integer.parseInt(arguments[1]), targets).run();
+                default -> main.measure(targets);
             };
             Files.writeString(Path.of(arguments[arguments.length - 1]), report);
             System.out.println(report);
         } finally {
             new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
         }
+        System.exit(targets.exitStatus());
     }
 
-    private String measure() throws IOException, InterruptedException {
+    private String measure(Targets targets) throws IOException, InterruptedException {
         Subject ours = ours();
         Optional<Subject> other = other();
         double nothing = Samples.take(2, 11, StartBench::nothing).median();
@@ -66,7 +68,7 @@ public final class Main {
             figures.other().putAll(start(other.get()));
             requests(other.get(), figures);
         }
-        return Report.markdown(figures);
+        return Report.markdown(figures, targets);
     }
 
     private String memory(int minutes) {

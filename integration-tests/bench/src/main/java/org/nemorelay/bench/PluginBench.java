@@ -23,12 +23,14 @@ final class PluginBench {
     private final Path folder;
     private final LeanProvider lean;
     private final int groups;
+    private final Targets targets;
 
     /** @param groups of processes, one after the other */
-    PluginBench(Path folder, LeanProvider lean, int groups) {
+    PluginBench(Path folder, LeanProvider lean, int groups, Targets targets) {
         this.folder = folder;
         this.lean = lean;
         this.groups = groups;
+        this.targets = targets;
     }
 
     /** Sets one header, named by its configuration. */
@@ -65,7 +67,7 @@ final class PluginBench {
     String run() throws Exception {
         String requests = requests();
         System.err.println(requests);
-        return requests + DeployBench.run(folder, lean);
+        return requests + DeployBench.run(folder, lean, targets);
     }
 
     private String requests() throws IOException {
@@ -84,6 +86,9 @@ final class PluginBench {
                         + group.times().get(PluginWay.OBSERVER));
             }
         }
+        Ratio observer = ratio(measured, group -> group.p50s().beside(PluginWay.OBSERVER));
+        Ratio headers = difference(measured, group -> group.p50s().beside(PluginWay.HEADERS));
+        Ratio stream = ratio(measured, group -> group.streams().beside(PluginWay.STREAM));
         return """
                 # What plugins cost
 
@@ -111,14 +116,14 @@ final class PluginBench {
                 | | figure | target |
                 | --- | --- | --- |
                 | p50 without a plugin | %.0f µs | |
-                | p50 with one observing plugin, more than without | %s | at most +5 %% |
+                | p50 with one observing plugin, more than without | %s | %s |
                 | the same by chance | %s | |
                 | processor time of a request in the worker: without, with the observing plugin | %.0f µs, %.0f µs | |
                 | of that, the threads of the record, which no request waits for | %.0f µs | |
-                | added to p50 by %d request intercepts of one header each | %s | under 50 µs |
+                | added to p50 by %d request intercepts of one header each | %s | %s |
                 | the same by chance | %s | |
                 | a stream of %,d events, untouched | %.1f ms | |
-                | the same through one stream intercept, times that | %s | at most 1.3 |
+                | the same through one stream intercept, times that | %s | %s |
                 | the same by chance | %s | |
                 """.formatted(
                 Report.machine(),
@@ -130,20 +135,20 @@ final class PluginBench {
                 PluginGroup.PAUSE_MILLIS,
                 PluginGroup.ROUNDS,
                 over(measured, group -> Ratio.median(group.p50s().without())),
-                ratio(measured, group -> group.p50s().beside(PluginWay.OBSERVER))
-                        .percent(),
+                observer.percent(),
+                targets.atMost("p50 with one observing plugin, % more", 100 * (observer.value() - 1), 5),
                 ratio(measured, group -> group.p50s().byChance()).percent(),
                 over(measured, group -> group.times().get(PluginWay.NONE).all()),
                 over(measured, group -> group.times().get(PluginWay.OBSERVER).all()),
                 over(measured, group -> group.times().get(PluginWay.OBSERVER).record()),
                 PluginWay.INTERCEPTS,
-                difference(measured, group -> group.p50s().beside(PluginWay.HEADERS))
-                        .micros(),
+                headers.micros(),
+                targets.atMost("added by request intercepts, µs", headers.value(), 50),
                 difference(measured, group -> group.p50s().byChance()).micros(),
                 LongStreams.EVENTS,
                 over(measured, group -> Ratio.median(group.streams().without())),
-                ratio(measured, group -> group.streams().beside(PluginWay.STREAM))
-                        .times(),
+                stream.times(),
+                targets.atMost("a stream through one intercept, times", stream.value(), 1.3),
                 ratio(measured, group -> group.streams().byChance()).times());
     }
 

@@ -19,6 +19,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import org.nemorelay.bench.ControlPeer.Identity;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.Relay;
@@ -38,15 +41,21 @@ public final class ScaleBench {
     private static final int REGISTERING = 32;
     private static final Duration REGISTRATION = Duration.ofSeconds(10);
     private static final Duration WARM_UP = Duration.ofSeconds(12);
-    private static final int WARM_UP_ROUNDS = 5;
-    private static final int REQUESTS = 8_000;
+    private static final int WARM_UP_ROUNDS = 10;
+    private static final int REQUESTS = 4_000;
     private static final int TURNS = 20;
+    private static final int TURN = 400;
+    private static final int GROUPS = 3;
+    /** How many times the cost beside one route a flat one may be: what differs by chance is less. */
+    private static final double FLAT = 1.1;
+
     private static final List<String> PARTS = List.of("sessions", "registrations", "restart", "requests");
 
     private final Path folder;
     private final Path executable;
     private final AtomicInteger address = new AtomicInteger();
     private final Map<String, String[]> rows = new LinkedHashMap<>();
+    private final Targets targets = new Targets();
 
     private ScaleBench(Path folder, Path executable) {
         this.folder = folder;
@@ -55,16 +64,20 @@ public final class ScaleBench {
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory("nemo-relay-scale");
+        int status;
         try {
             List<String> only = List.of(arguments).subList(2, arguments.length);
-            String report = new ScaleBench(folder, Path.of(arguments[0])).run(only.isEmpty() ? PARTS : only);
+            ScaleBench bench = new ScaleBench(folder, Path.of(arguments[0]));
+            String report = bench.run(only.isEmpty() ? PARTS : only);
             if (only.isEmpty()) {
                 Files.writeString(Path.of(arguments[1]), report);
             }
             System.out.println(report);
+            status = bench.targets.exitStatus();
         } finally {
             new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
         }
+        System.exit(status);
     }
 
     private String run(List<String> parts) throws Exception {
@@ -77,7 +90,8 @@ public final class ScaleBench {
                 default -> throw new IllegalArgumentException(part + " is none of " + PARTS);
             }
         }
-        StringBuilder out = new StringBuilder("""
+        StringBuilder out =
+                new StringBuilder("""
                 # Scale
 
                 Written by `integration-tests/bench/scale`; do not edit by hand. One daemon of the built distribution with
@@ -87,18 +101,30 @@ public final class ScaleBench {
 
                 A registration is a connection, its upgrade, a challenge, a proof and a network hint, the first directive and
                 its acknowledgement, and the release: the daemon makes two signatures and checks two. The restarted daemon
-                was killed; a worker counts as routed when a request of its user was answered by it. For the last rows two
-                daemons run at once and take turns of 400 requests, from one connection each. One user's requests show what the
-                number of routes costs; those of 4,096 users in turn what it costs besides that their records have gone cold.
+                was killed; a worker counts as routed when a request of its user was answered by it.
+
+                For the last rows two daemons, one with a single route, run at once and take turns of %d requests, from one
+                connection each, after %,d to either; %d rounds, and %d such pairs of daemons. Compared are turns of the same
+                round; the figure is the median of a pair of daemons' ratios, and of the pairs the median, in parentheses the
+                interval of 95 %% by bootstrap. One user's requests show what the number of routes costs; those of 4,096 users in
+                turn what it costs besides that their records have gone cold.
 
                 | figure | measured | target |
                 |---|---:|---:|
-                """.formatted(ADDRESSES));
+                """.formatted(ADDRESSES, TURN, 2 * REQUESTS * WARM_UP_ROUNDS, TURNS, GROUPS));
         rows.forEach((name, row) -> out.append("| %s | %s | %s |%n".formatted(name, row[0], row[1])));
         out.append("\nMachine: ")
                 .append(Runtime.getRuntime().availableProcessors())
                 .append(" cores, Java ");
         return out.append(Runtime.version()).append(".\n").toString();
+    }
+
+    private void atMost(String name, double value, double limit) {
+        row(name, value, targets.atMost(name, value, limit));
+    }
+
+    private void atLeast(String name, double value, double limit) {
+        row(name, value, targets.atLeast(name, value, limit));
     }
 
     private void row(String name, double value, String target) {
@@ -150,8 +176,8 @@ public final class ScaleBench {
             }
             Thread.sleep(6_000); // acknowledgements are checked after five seconds
             long after = liveBytes(pid);
-            row("idle MCP sessions on %,d routes".formatted(ROUTES), peers.size(), "%,d".formatted(SESSIONS));
-            row("heap for each session, KiB", (after - before) / 1024.0 / SESSIONS, "≤ 24");
+            atLeast("idle MCP sessions on %,d routes".formatted(ROUTES), peers.size(), SESSIONS);
+            atMost("heap for each session, KiB", (after - before) / 1024.0 / SESSIONS, 24);
             row("resident memory of the daemon, MB", Memory.resident(pid), "");
         } finally {
             peers.forEach(ControlPeer::close);
@@ -196,7 +222,7 @@ public final class ScaleBench {
             long start = System.nanoTime();
             int count = register(port, users, REGISTRATION);
             double seconds = (System.nanoTime() - start) / 1e9;
-            row("registrations/s, each with two signatures checked", count / seconds, "≥ 500");
+            atLeast("registrations/s, each with two signatures checked", count / seconds, 500);
             row("CPU of the daemon for each, ms", (cpuMillis(relay.process().pid()) - cpu) / (double) count, "");
             row(
                     "CPU of those who register for each, ms",
@@ -311,10 +337,10 @@ public final class ScaleBench {
                     for (Future<Long> each : routed) {
                         last = Math.max(last, each.get());
                     }
-                    row(
+                    atMost(
                             "restart with %,d recoverable workers: all routed after, s".formatted(RECOVERABLE),
                             (last - open) / 1e9,
-                            "≤ 5");
+                            5);
                     row("CPU of the daemon from its start until then, s", cpuMillis(daemon.pid()) / 1_000, "");
                 } finally {
                     daemon.signal("KILL");
@@ -376,51 +402,104 @@ public final class ScaleBench {
 
     // ---- requests among many routes
 
-    /** Two daemons at once, which take turns: what the machine does in a minute, it does to both. */
+    /**
+     * Two daemons at once, which take turns: what the machine does in a minute, it does to both. Each group has daemons of its
+     * own, since how the compiler happened to translate one makes all its turns differ alike.
+     */
     private void requests() throws Exception {
+        List<Rounds> groups = new ArrayList<>();
         HttpServer data = data();
-        String endpoint = "http://127.0.0.1:" + data.getAddress().getPort();
         ExecutorService listeners = Executors.newVirtualThreadPerTaskExecutor();
-        int lonely = Relay.freePort();
-        try (Relay first = daemon(lonely, "one route")) {
-            int crowded = Relay.freePort();
-            try (Relay second = daemon(crowded, "many routes");
-                    Cost one = new Cost(lonely, first, launched(lonely, identities(1), endpoint, listeners));
-                    Cost many = new Cost(crowded, second, launched(crowded, identities(ROUTES), endpoint, listeners));
-                    Cost same = new Cost(crowded, second, many.pairs.subList(0, 1))) {
-                for (int round = 0; round < WARM_UP_ROUNDS; round++) {
-                    one.turn(REQUESTS);
-                    many.turn(REQUESTS);
-                }
-                one.forget();
-                many.forget();
-                same.turn(REQUESTS / TURNS);
-                same.forget();
-                for (int turn = 0; turn < TURNS; turn++) {
-                    one.turn(REQUESTS / TURNS);
-                    many.turn(REQUESTS / TURNS);
-                    same.turn(REQUESTS / TURNS);
-                }
-                row("CPU of the daemon for each request, 1 route, us", one.cpu(), "");
-                row("CPU of the daemon for each request, %,d routes, us".formatted(ROUTES), many.cpu(), "flat");
-                row("the same of one user among them, us", same.cpu(), "flat");
-                row("request at p50, 1 route, us", one.median(), "");
-                row("request at p50, %,d routes, us".formatted(ROUTES), many.median(), "flat");
-                row("request at p50, one user among them, us", same.median(), "flat");
+        try {
+            while (groups.size() < GROUPS) {
+                groups.add(group(
+                        groups.size(), "http://127.0.0.1:" + data.getAddress().getPort(), listeners));
             }
         } finally {
             listeners.shutdownNow();
             data.stop(0);
         }
+        row("request at p50, 1 route, us", middle(groups, rounds -> rounds.one, Turn::median), "");
+        flat(
+                "request at p50, one user among %,d routes, times that".formatted(ROUTES),
+                groups,
+                r -> r.same,
+                Turn::median);
+        flat("request at p50, %,d users in turn, times that".formatted(ROUTES), groups, r -> r.many, Turn::median);
+        flat("the same by chance: 1 route, times itself a turn later", groups, r -> r.again, Turn::median);
+        row("CPU of the daemon for each request, 1 route, us", middle(groups, rounds -> rounds.one, Turn::cpu), "");
+        flat("CPU for each, one user among %,d routes, times that".formatted(ROUTES), groups, r -> r.same, Turn::cpu);
+        flat("CPU for each, %,d users in turn, times that".formatted(ROUTES), groups, r -> r.many, Turn::cpu);
+        flat("the same by chance: 1 route, times itself a turn later (CPU)", groups, r -> r.again, Turn::cpu);
     }
 
-    /** Times and the daemon's processor time of requests; the users take turns. */
+    /**
+     * What a turn of requests came to.
+     *
+     * @param median microseconds
+     * @param cpu microseconds of the daemon for each request, the compiler's and the collector's left out
+     */
+    private record Turn(double median, double cpu) {}
+
+    /** The turns of one pair of daemons, those of the same index neighbours in time. */
+    private record Rounds(List<Turn> one, List<Turn> same, List<Turn> many, List<Turn> again) {}
+
+    private Rounds group(int number, String endpoint, ExecutorService listeners) throws Exception {
+        int lonely = Relay.freePort();
+        try (Relay first = daemon(lonely, "one route " + number)) {
+            int crowded = Relay.freePort();
+            try (Relay second = daemon(crowded, "many routes " + number);
+                    Cost one = new Cost(lonely, first, launched(lonely, identities(1), endpoint, listeners));
+                    Cost many = new Cost(crowded, second, launched(crowded, identities(ROUTES), endpoint, listeners));
+                    Cost same = new Cost(crowded, second, many.pairs.subList(0, 1))) {
+                for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+                    // As many requests to either daemon.
+                    one.turn(2 * REQUESTS);
+                    many.turn(REQUESTS);
+                    same.turn(REQUESTS);
+                }
+                Rounds rounds = new Rounds(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+                for (int turn = 0; turn < TURNS; turn++) {
+                    boolean forward = turn % 2 == 0;
+                    rounds.one.add(one.turn(TURN));
+                    (forward ? rounds.same : rounds.many).add((forward ? same : many).turn(TURN));
+                    (forward ? rounds.many : rounds.same).add((forward ? many : same).turn(TURN));
+                    rounds.again.add(one.turn(TURN));
+                }
+                return rounds;
+            }
+        }
+    }
+
+    private static double middle(
+            List<Rounds> groups, Function<Rounds, List<Turn>> turns, ToDoubleFunction<Turn> figure) {
+        return Ratio.median(groups.stream()
+                .mapToDouble(rounds -> Ratio.median(
+                        turns.apply(rounds).stream().mapToDouble(figure).toArray()))
+                .toArray());
+    }
+
+    /** Beside one route, in pairs of neighbours; flat is a middle of at most 1.1. */
+    private void flat(
+            String name, List<Rounds> groups, Function<Rounds, List<Turn>> turns, ToDoubleFunction<Turn> figure) {
+        Ratio ratio = Ratio.of(groups.stream()
+                .map(rounds -> IntStream.range(0, TURNS)
+                        .mapToObj(i -> new Ratio.Pair(
+                                figure.applyAsDouble(rounds.one.get(i)),
+                                figure.applyAsDouble(turns.apply(rounds).get(i))))
+                        .toList())
+                .toList());
+        rows.put(name, new String[] {
+            ratio.times(), name.contains("by chance") ? "" : targets.atMost(name, ratio.value(), FLAT)
+        });
+        System.err.println(name + ": " + ratio.times());
+    }
+
+    /** Requests to a daemon one after another; the users take turns. */
     private static final class Cost implements AutoCloseable {
         private final long pid;
         private final List<Pair> pairs;
         private final Requests requests;
-        private final List<Double> times = new ArrayList<>();
-        private double cpuMillis;
         private int next;
 
         Cost(int port, Relay relay, List<Pair> pairs) throws IOException {
@@ -429,28 +508,18 @@ public final class ScaleBench {
             this.requests = new Requests(port);
         }
 
-        void turn(int count) throws IOException {
-            double before = cpuMillis(pid);
+        Turn turn(int count) throws IOException {
+            double[] times = new double[count];
+            ThreadTimes before = ThreadTimes.of(pid);
             for (int i = 0; i < count; i++) {
                 byte[] request = Requests.request(pairs.get((int) (next++ * 7_919L % pairs.size())).user);
                 long start = System.nanoTime();
                 requests.exchange(request);
-                times.add((System.nanoTime() - start) / 1e3);
+                times[i] = (System.nanoTime() - start) / 1e3;
             }
-            cpuMillis += cpuMillis(pid) - before;
-        }
-
-        void forget() {
-            times.clear();
-            cpuMillis = 0;
-        }
-
-        double cpu() {
-            return cpuMillis * 1_000 / times.size();
-        }
-
-        double median() {
-            return times.stream().sorted().toList().get(times.size() / 2);
+            double cpu = ThreadTimes.of(pid)
+                    .microsSince(before, name -> !name.contains("Compiler") && !name.startsWith("VM Thread"));
+            return new Turn(Ratio.median(times), cpu / count);
         }
 
         @Override

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import org.nemorelay.bench.Targets;
 import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Message;
@@ -33,7 +34,7 @@ public final class FacadeBench {
     private FacadeBench() {}
 
     /** Rows of a Markdown table, in nanoseconds. */
-    public static List<String> rows() {
+    public static List<String> rows(Targets targets) {
         Recorder recorder = new Recorder();
         Faults faults = new Faults(recorder, recorder);
         Idle idle = new Idle(faults);
@@ -47,14 +48,17 @@ public final class FacadeBench {
         Message message = Message.of("jobs.bench.progress", BODY);
         List<String> rows = new ArrayList<>();
         rows.add(row(
+                targets,
                 "publish",
                 () -> idle.broadcaster().publish(message),
                 () -> facades.broadcaster().publish(message)));
         rows.add(row(
+                targets,
                 "enqueue",
                 () -> idle.workQueue().enqueue(context, WorkKind.MCP_CI, BODY),
                 () -> facades.workQueue().enqueue(context, WorkKind.MCP_CI, BODY)));
         rows.add(row(
+                targets,
                 "control call",
                 () -> idle.commands().listBackends("n"),
                 () -> facades.commands().listBackends("n")));
@@ -63,7 +67,7 @@ public final class FacadeBench {
         return rows;
     }
 
-    private static String row(String what, Runnable bare, Runnable through) {
+    private static String row(Targets targets, String what, Runnable bare, Runnable through) {
         double[] direct = new double[ROUNDS];
         double[] facade = new double[ROUNDS];
         double[] over = new double[ROUNDS];
@@ -78,11 +82,12 @@ public final class FacadeBench {
         }
         return String.format(
                 Locale.ROOT,
-                "| %s | %.0f | %.0f | %.0f | at most 200 |",
+                "| %s | %.0f | %.0f | %.0f | %s |",
                 what,
                 median(direct),
                 median(facade),
-                median(over));
+                median(over),
+                targets.atMost("a facade's " + what + ", ns more", median(over), 200));
     }
 
     private static double nanos(Runnable call) {
