@@ -25,7 +25,7 @@ final class Arguments {
             Pattern.compile(".*(?:cwd|dirs?|directory|directories|folders?)|root|workspace|.*(?:repo|root|base)path");
 
     private static final Pattern PATH = Pattern.compile(
-            ".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?|targets?");
+            ".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?|targets?|outputs?|locations?");
 
     private static final Set<String> GLOBS = Set.of("glob", "globs");
     /** Tools that look through a folder, that of the agent when none is named. */

@@ -214,6 +214,7 @@ class PathsTest {
                 Map.of("files", Map.of(path, "text")),
                 Map.of("src", "a", "dst", path),
                 Map.of("file1", "a", "target", path),
+                Map.of("output", "a", "location", path),
                 Map.of("path", "a", "glob", path),
                 Map.of("path", path, "pattern", "a"))) {
             denied(List.of("/etc/**", "/"), "Write", input);
