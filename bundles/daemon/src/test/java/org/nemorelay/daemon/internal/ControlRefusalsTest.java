@@ -16,11 +16,12 @@ import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.protocol.control.SessionPayload;
 import org.nemorelay.protocol.control.SigningKey;
 
-/** What a control socket refuses though all but one thing about it is right (relay-daemon 3.5, 3.8). */
+/** What a control socket refuses though all but one thing about it is right, and what it answers (relay-daemon 3.5, 3.8). */
 class ControlRefusalsTest {
     private static final SessionPayload CANCEL = new SessionPayload.CancelActivation("none");
     private static final int TEXT = 1;
     private static final int CONTINUATION = 0;
+    private static final int PING = 9;
 
     private final List<FramePeer> peers = new ArrayList<>();
     private TestDaemon daemon;
@@ -63,6 +64,33 @@ class ControlRefusalsTest {
         FramePeer wrong = mcp(session.key).challenged();
         assertEquals(401, wrong.status(wrong.registerWorker(data.url(), session.launch.orElseThrow())));
         worker(session).registered(data.url(), session.launch.orElseThrow());
+    }
+
+    @Test
+    void aSocketHasOneChallenge() throws IOException {
+        FramePeer peer = mcp().challenged();
+        assertEquals(401, peer.status(peer.newChallenge()));
+        assertEquals(200, peer.status(peer.registerMcp()), "the first one holds");
+    }
+
+    @Test
+    void aWorkerRegistersUnderTheIdThatItsProofNames() throws IOException {
+        FramePeer session = mcp().registered();
+        FramePeer wrong = worker(session).challenged();
+        String proven = wrong.id;
+        wrong.id = session.id;
+        assertEquals(401, wrong.status(wrong.registerWorker(data.url(), session.launch.orElseThrow())));
+        FramePeer right = worker(session);
+        right.id = proven;
+        right.registered(data.url(), session.launch.orElseThrow());
+    }
+
+    /** A client on another machine ends a connection on which that does not come. */
+    @Test
+    void aPingIsAnswered() throws IOException {
+        FramePeer peer = settled();
+        peer.socket.send(PING, true, new byte[] {1, 2, 3});
+        assertEquals(RawControl.Event.Kind.PONG, peer.socket.reply(20_000).kind());
     }
 
     @Test
