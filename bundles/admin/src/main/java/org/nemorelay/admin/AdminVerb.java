@@ -11,6 +11,9 @@ import org.osgi.annotation.versioning.ConsumerType;
  * <p>{@code status} of a daemon that stops answers {@code stopping} (an object: {@code pid}, {@code requests} that still run,
  * {@code seconds_left} for them), of any other {@code daemon} (an object), and {@code sessions}, {@code routes},
  * {@code workers} and {@code plugins} (arrays of objects of scalars), each a fact of its own: a session proves no worker.
+ *
+ * <p>{@code configuration} of a daemon answers {@code daemon} (an array of {@code name}, {@code value} as JSON or empty, and {@code
+ * source}) and {@code workers} (an array of {@code worker_id} and such {@code settings}): what is in force, credentials hidden.
  */
 @ConsumerType
 public interface AdminVerb {

@@ -1,14 +1,11 @@
 package org.nemorelay.config;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.nemorelay.config.internal.RoleSettings;
 
 /** What config.toml, environment, options and defaults come to for a role, each value with its source. */
 public final class EffectiveSettings {
-    private static final String REDACTED = "[REDACTED]";
-
     /**
      * One value.
      *
@@ -26,12 +23,6 @@ public final class EffectiveSettings {
      * @throws org.nemorelay.protocol.RelayException (CONFIGURATION) for what would keep the role from starting
      */
     public static List<Setting> of(LaunchOptions options) {
-        List<Setting> settings = new ArrayList<>();
-        RoleSettings.of(options)
-                .forEach((name, entry) -> settings.add(new Setting(
-                        name,
-                        entry.getKey().map(value -> name.endsWith("_auth_header") ? REDACTED : value),
-                        entry.getValue())));
-        return List.copyOf(settings);
+        return RoleSettings.of(options);
     }
 }

@@ -3,6 +3,7 @@ package org.nemorelay.pluginhost;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import org.nemorelay.config.EffectiveSettings;
 import org.osgi.annotation.versioning.ProviderType;
 
 /**
@@ -37,6 +38,12 @@ public interface PluginHost {
      * record; values that look like secrets are left out.
      */
     Map<String, Object> configuration();
+
+    /** Whether plugins.toml as it is in force requires each of the kinds that it names. */
+    Map<String, Boolean> planned();
+
+    /** The values of plugins.toml as it is in force, {@code KIND.KEY}, each with its place; credentials hidden. */
+    List<EffectiveSettings.Setting> settings();
 
     /**
      * A request begins: no plugin that a snapshot taken from now on holds is stopped before the returned use is closed.

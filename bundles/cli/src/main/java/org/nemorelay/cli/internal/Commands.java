@@ -300,15 +300,21 @@ public final class Commands {
         return command.addOption(value(
                         "--port",
                         "PORT",
-                        "Port of the daemon whose workers are asked [default: [daemon] port, else 47632]",
+                        "Port of the daemon that is asked, and its workers [default: [daemon] port, else 47632]",
                         PORT))
                 .addOption(json());
     }
 
-    private static CommandSpec config() {
+    private CommandSpec config() {
         CommandSpec show = command("show", "Show what config.toml, plugins.toml, environment and defaults come to");
-        show.addOption(flag("Add where each value comes from", "--origin")).addOption(json());
-        show.usageMessage().footer("", "Settings that nobody has set are shown as such. Credentials are not shown.");
+        show.addOption(flag("Add where each value comes from, and what running processes have instead", "--origin"));
+        asking(show);
+        show.usageMessage()
+                .footer(
+                        "",
+                        "Settings that nobody has set are shown as such. Credentials are not shown. With --origin a line says whether it",
+                        "was checked, as daemon and workers that start now would have it, or is in force in a running one that has",
+                        "something else; these lines need the daemon's owner.");
         return command("config", "Look at the configuration")
                 .addSubcommand("show", show)
                 .addSubcommand(HELP, helpCommand());

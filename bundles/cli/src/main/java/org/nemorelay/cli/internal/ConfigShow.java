@@ -9,6 +9,7 @@ import java.util.Map;
 import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
 import org.nemorelay.launcher.RoleLauncher;
 import org.nemorelay.pluginhost.PluginCheck;
 import org.nemorelay.telemetry.EventLog;
@@ -27,27 +28,90 @@ public final class ConfigShow {
         sections.put("worker", settings(new LaunchOptions("worker", home, WORKER, environment)));
         sections.put("plugins", plugins(home, environment, log));
         boolean origin = flags.containsKey("origin");
+        List<Map<String, Object>> running =
+                origin ? running(new LaunchOptions("daemon", home, flags, environment), sections) : List.of();
         if (flags.containsKey("json")) {
-            if (!origin) {
-                sections.values().forEach(all -> all.forEach(one -> one.remove("source")));
+            Map<String, Object> all = new LinkedHashMap<>(sections);
+            if (origin) {
+                all.put("running", running);
+            } else {
+                sections.values().forEach(each -> each.forEach(one -> one.remove("source")));
             }
-            out.println(Json.write(sections));
+            out.println(Json.write(all));
             return 0;
         }
         StringBuilder text = new StringBuilder();
-        sections.forEach((section, all) -> {
-            text.append(text.isEmpty() ? "" : "\n").append("# ").append(section).append('\n');
-            List<List<String>> rows = new ArrayList<>();
-            for (Map<String, Object> one : all) {
-                String assignment = one.get("value") == null
-                        ? "# " + one.get("name") + " is not set"
-                        : one.get("name") + " = " + Json.write(one.get("value"));
-                rows.add(origin ? List.of(assignment, "# " + one.get("source")) : List.of(assignment));
-            }
-            new Table(rows).append(text);
-        });
+        sections.forEach((section, all) -> append(text, section, all, origin ? "checked: " : ""));
+        Map<String, List<Map<String, Object>>> byProcess = new LinkedHashMap<>();
+        running.forEach(one -> byProcess
+                .computeIfAbsent((String) one.get("in"), first -> new ArrayList<>())
+                .add(one));
+        byProcess.forEach((process, all) ->
+                append(text, "in force in the running " + process + " instead", all, "running in " + process + ": "));
         out.print(text);
         return 0;
+    }
+
+    /** @param kind what stands before each source; empty for no sources */
+    private static void append(StringBuilder text, String title, List<Map<String, Object>> all, String kind) {
+        text.append(text.isEmpty() ? "" : "\n").append("# ").append(title).append('\n');
+        List<List<String>> rows = new ArrayList<>();
+        for (Map<String, Object> one : all) {
+            String assignment = one.get("value") == null
+                    ? "# " + one.get("name") + " is not set"
+                    : one.get("name") + " = " + Json.write(one.get("value"));
+            rows.add(
+                    kind.isEmpty()
+                            ? List.of(assignment)
+                            : List.of(assignment, "# " + kind + String.valueOf(one.get("source"))));
+        }
+        new Table(rows).append(text);
+    }
+
+    /** What the daemon and its workers have in force that one that starts now would have otherwise, or not at all. */
+    private static List<Map<String, Object>> running(
+            LaunchOptions options, Map<String, List<Map<String, Object>>> checked) {
+        List<Map<String, Object>> all = new ArrayList<>();
+        Status.configuration(options).ifPresent(said -> {
+            all.addAll(differing("daemon", said.objects("daemon"), checked.get("daemon")));
+            List<Map<String, Object>> ofWorkers = new ArrayList<>(checked.get("worker"));
+            ofWorkers.addAll(checked.get("plugins"));
+            for (JsonObject worker : said.objects("workers")) {
+                // One that says nothing is no worker without settings.
+                if (!worker.objects("settings").isEmpty()) {
+                    all.addAll(
+                            differing("worker " + worker.string("worker_id"), worker.objects("settings"), ofWorkers));
+                }
+            }
+        });
+        return all;
+    }
+
+    private static List<Map<String, Object>> differing(
+            String process, List<JsonObject> said, List<Map<String, Object>> checked) {
+        Map<String, Map<String, Object>> expected = new LinkedHashMap<>();
+        checked.forEach(one -> expected.put((String) one.get("name"), one));
+        List<Map<String, Object>> differing = new ArrayList<>();
+        for (JsonObject one : said) {
+            String value = one.string("value");
+            Map<String, Object> other = expected.remove(one.string("name"));
+            String wanted = other == null || other.get("value") == null ? "" : Json.write(other.get("value"));
+            if (!wanted.equals(value)) {
+                differing.add(entry(
+                        process, one.string("name"), value.isEmpty() ? null : Json.parse(value), one.string("source")));
+            }
+        }
+        expected.values().stream()
+                .filter(one -> one.get("value") != null)
+                .forEach(one -> differing.add(entry(process, (String) one.get("name"), null, "not in force")));
+        return differing;
+    }
+
+    private static Map<String, Object> entry(String process, String name, Object value, String source) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("in", process);
+        entry.putAll(entry(name, value, source));
+        return entry;
     }
 
     private static List<Map<String, Object>> settings(LaunchOptions options) {

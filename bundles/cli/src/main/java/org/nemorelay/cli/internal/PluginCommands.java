@@ -70,15 +70,12 @@ public final class PluginCommands {
         return 0;
     }
 
-    /** What plugins.toml has of it, as far as the line knows. */
+    /** What plugins.toml has of it: for a worker's line, as it is in force there. */
     private static String planned(Map<String, Object> line) {
-        if (line.get("kind").equals("")) {
+        if (line.get("kind").equals("") || !line.containsKey("planned")) {
             return "-";
         }
-        if (line.get("planned") instanceof Boolean planned) {
-            return planned ? (line.get("required").equals(true) ? "required" : "optional") : "no";
-        }
-        return line.get("state").equals(State.IDLE.word()) ? "no" : "yes";
+        return line.get("planned").equals(true) ? (line.get("required").equals(true) ? "required" : "optional") : "no";
     }
 
     /** All that would run, or jars and folders of them that lie anywhere; the status is 1 when something speaks against one. */

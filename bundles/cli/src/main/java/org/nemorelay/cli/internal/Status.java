@@ -51,6 +51,19 @@ public final class Status {
         return plugins;
     }
 
+    /** What is in force in the daemon and its workers; empty where this user may not ask the daemon, or none runs. */
+    static Optional<JsonObject> configuration(LaunchOptions options) {
+        try {
+            Path socket = AdminClient.socket(StateFolder.of(options.environment()), DaemonPort.of(options));
+            return ask(socket, "configuration");
+        } catch (RelayException e) {
+            if (e.kind() != FailureKind.CONFIGURATION) {
+                throw e;
+            }
+            return Optional.empty();
+        }
+    }
+
     private static Map<String, Object> read(Map<String, String> environment, int port) {
         String address = "http://127.0.0.1:" + port;
         Map<String, Object> status = new LinkedHashMap<>();
@@ -155,8 +168,12 @@ public final class Status {
     }
 
     private static Optional<JsonObject> ask(Path socket) {
+        return ask(socket, "status");
+    }
+
+    private static Optional<JsonObject> ask(Path socket, String verb) {
         try {
-            return Optional.of(new AdminClient(socket).call("status", Map.of(), TIMEOUT));
+            return Optional.of(new AdminClient(socket).call(verb, Map.of(), TIMEOUT));
         } catch (RelayException e) {
             return switch (e.kind()) {
                 case UNAVAILABLE, UNAUTHORIZED, NOT_FOUND -> Optional.empty();

@@ -13,8 +13,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
+import org.nemorelay.config.SettingsInForce;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Reasons;
@@ -69,7 +71,11 @@ public final class ConfigurationWriter {
     private final Thread thread;
     private Optional<ServiceRegistration<PluginPlan>> plan = Optional.empty();
     private Map<Path, Stamp> stamps = Map.of();
-    private RoleConfiguration inForce;
+    private volatile RoleConfiguration inForce;
+    private Optional<ServiceRegistration<SettingsInForce>> settings = Optional.empty();
+
+    /** What the values were that hold for as long as the process. */
+    private List<EffectiveSettings.Setting> first = List.of();
 
     /** Whether plugins.toml has changed since the plan that is registered was read; of the following thread. */
     private boolean anotherPlan;
@@ -95,6 +101,8 @@ public final class ConfigurationWriter {
             RoleConfiguration configuration = RoleConfiguration.resolve(options);
             stamps = stamps(configuration.files());
             inForce = configuration;
+            first = RoleSettings.of(options, configuration);
+            settings = Optional.of(context.registerService(SettingsInForce.class, this::settings, null));
             configureLog(configuration);
             log.log(
                     Level.INFO,
@@ -187,6 +195,19 @@ public final class ConfigurationWriter {
         }
     }
 
+    private List<EffectiveSettings.Setting> settings() {
+        List<EffectiveSettings.Setting> now = new ArrayList<>(RoleSettings.of(options, inForce));
+        now.replaceAll(setting -> first.stream()
+                .filter(one -> one.name().equals(setting.name()) && holdsForever(one.name()))
+                .findFirst()
+                .orElse(setting));
+        return now;
+    }
+
+    private static boolean holdsForever(String name) {
+        return name.startsWith("daemon.") && !name.startsWith("daemon.logging.");
+    }
+
     private Map<Path, Stamp> settled(Map<Path, Stamp> first) throws InterruptedException {
         Map<Path, Stamp> last = first;
         while (true) {
@@ -224,6 +245,7 @@ public final class ConfigurationWriter {
             removeInstances(next.pids().keySet());
             tell(next);
             inForce = next;
+            settings.ifPresent(registered -> registered.setProperties(null));
             if (anotherPlan) {
                 next.plugins().ifPresent(this::register);
                 anotherPlan = false;
@@ -297,7 +319,7 @@ public final class ConfigurationWriter {
             if (name.startsWith(daemon ? "logging." : "daemon.")) {
                 continue;
             }
-            if (name.startsWith("daemon.") && !name.startsWith("daemon.logging.")) {
+            if (holdsForever(name)) {
                 log.log(
                         Level.ERROR,
                         TARGET,
@@ -344,6 +366,7 @@ public final class ConfigurationWriter {
         thread.interrupt();
         thread.join();
         plan.ifPresent(ServiceRegistration::unregister);
+        settings.ifPresent(ServiceRegistration::unregister);
         Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_ID);
         if (framework == null || framework.getState() == Bundle.STOPPING) {
             return;

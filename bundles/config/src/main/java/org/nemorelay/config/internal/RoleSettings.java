@@ -1,24 +1,46 @@
 package org.nemorelay.config.internal;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.Secrets;
 import org.nemorelay.config.internal.Schema.Setting;
 import org.nemorelay.telemetry.LogSettings;
 
 /** The settings of a role as values and sources. */
 public final class RoleSettings {
     private static final String DEFAULT = "default";
+    private static final String REDACTED = "[REDACTED]";
 
     private RoleSettings() {}
 
-    /** By dotted name; those that nobody has set are empty. */
-    public static Map<String, Map.Entry<Optional<Object>, String>> of(LaunchOptions options) {
+    /** Of the files as they are now, sorted by name; those that nobody has set are empty. */
+    public static List<EffectiveSettings.Setting> of(LaunchOptions options) {
         RoleConfiguration configuration = RoleConfiguration.resolve(options);
         configuration.plugins().ifPresent(Plugins::sound);
+        return of(options, configuration);
+    }
+
+    /** The same of what was read earlier. */
+    static List<EffectiveSettings.Setting> of(LaunchOptions options, RoleConfiguration configuration) {
+        List<EffectiveSettings.Setting> all = new ArrayList<>();
+        byName(options, configuration)
+                .forEach((name, entry) -> all.add(new EffectiveSettings.Setting(
+                        name, entry.getKey().map(value -> secret(name, value) ? REDACTED : value), entry.getValue())));
+        return List.copyOf(all);
+    }
+
+    private static boolean secret(String name, Object value) {
+        return name.endsWith("_auth_header") || name.endsWith("_url") && Secrets.isSecret(name, value);
+    }
+
+    private static Map<String, Map.Entry<Optional<Object>, String>> byName(
+            LaunchOptions options, RoleConfiguration configuration) {
         // A worker takes nothing from the daemon's table, nor a daemon from the workers'.
         boolean daemon = options.role().equals("daemon");
         Map<String, Map.Entry<Optional<Object>, String>> settings = new TreeMap<>();

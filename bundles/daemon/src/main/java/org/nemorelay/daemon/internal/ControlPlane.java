@@ -19,6 +19,7 @@ import org.nemorelay.protocol.control.FrameCodec;
 import org.nemorelay.protocol.control.FrameException;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.SettingReport;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 
@@ -147,6 +148,11 @@ final class ControlPlane implements AutoCloseable {
     /** What the workers said of their plugins, by worker. Blocks for two seconds at most. */
     Map<String, List<PluginReport>> plugins() {
         return thread.ask(plugins::all);
+    }
+
+    /** What is in force in the workers that say so, by worker. Blocks for two seconds at most. */
+    Map<String, List<SettingReport>> settings() {
+        return thread.ask(plugins::settings);
     }
 
     // ---- from the sockets, on their threads

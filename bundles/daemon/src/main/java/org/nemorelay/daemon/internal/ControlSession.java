@@ -8,6 +8,7 @@ import org.nemorelay.protocol.Fingerprint;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
 import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.protocol.control.SettingReport;
 
 /** An authenticated peer, over as many sockets as it needs. All belongs to the control thread. */
 abstract sealed class ControlSession {
@@ -55,6 +56,7 @@ abstract sealed class ControlSession {
         Optional<Long> drainDeadline = Optional.empty();
 
         List<PluginReport> plugins = List.of();
+        List<SettingReport> settings = List.of();
 
         Worker(String id, Fingerprint fingerprint, Secret token, WorkerRoute route) {
             super(id, fingerprint, token);

@@ -21,6 +21,7 @@ import org.nemorelay.broker.Broker;
 import org.nemorelay.broker.BrokerSettings;
 import org.nemorelay.broker.RouteStatus;
 import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.SettingsInForce;
 import org.nemorelay.http.HttpEngine;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.LiveHandler;
@@ -41,6 +42,7 @@ import org.nemorelay.protocol.Version;
 import org.nemorelay.protocol.control.ControlPaths;
 import org.nemorelay.protocol.control.Ids;
 import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.SettingReport;
 import org.nemorelay.protocol.control.SigningKey;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
@@ -81,7 +83,7 @@ public final class DaemonServer implements AdminVerb {
     private volatile Optional<Running> running = Optional.empty();
     private volatile OptionalLong endsAt = OptionalLong.empty();
     private Optional<Consumer<UpstreamConfiguration>> surface = Optional.empty();
-    private Optional<ServiceRegistration<AdminVerb>> verb = Optional.empty();
+    private List<ServiceRegistration<AdminVerb>> verbs = List.of();
 
     /** What exists while the daemon serves. */
     private record Running(
@@ -100,11 +102,15 @@ public final class DaemonServer implements AdminVerb {
             @Reference EventLog log,
             @Reference ProcessControl process,
             @Reference LaunchOptions launch,
+            @Reference SettingsInForce settings,
             DaemonConfiguration daemon,
             UpstreamConfiguration upstream) {
         this(http, log, process, launch, daemon, upstream, StateFolder::generations);
         // Not the component's service: that would be gone while the last requests run.
-        verb = Optional.of(bundle.registerService(AdminVerb.class, this, null));
+        verbs = List.of(
+                bundle.registerService(AdminVerb.class, this, null),
+                bundle.registerService(
+                        AdminVerb.class, new ConfigurationVerb(settings, this::settingsOfWorkers), null));
     }
 
     /** With a generation file that a test makes. */
@@ -315,7 +321,7 @@ public final class DaemonServer implements AdminVerb {
             log.log(Level.INFO, TransitionLog.TARGET, "daemon_stopped", "NeMo Relay daemon stopped");
         });
         running = Optional.empty();
-        verb.ifPresent(ServiceRegistration::unregister);
+        verbs.forEach(ServiceRegistration::unregister);
     }
 
     @Override
@@ -402,6 +408,10 @@ public final class DaemonServer implements AdminVerb {
         return status;
     }
 
+    private Map<String, List<SettingReport>> settingsOfWorkers() {
+        return running.map(serving -> serving.plane().settings()).orElse(Map.of());
+    }
+
     private static List<Object> plugins(ControlPlane plane) {
         List<Object> plugins = new ArrayList<>();
         plane.plugins().forEach((worker, reports) -> {
@@ -418,7 +428,11 @@ public final class DaemonServer implements AdminVerb {
                         "file",
                         report.file(),
                         "reason",
-                        report.reason()));
+                        report.reason(),
+                        "planned",
+                        !report.planned().isEmpty() && !report.planned().equals("no"),
+                        "required",
+                        report.planned().equals("required")));
             }
         });
         return plugins;

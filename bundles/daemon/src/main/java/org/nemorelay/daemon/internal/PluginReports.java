@@ -3,9 +3,11 @@ package org.nemorelay.daemon.internal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.nemorelay.broker.Broker;
 import org.nemorelay.protocol.Fingerprint;
 import org.nemorelay.protocol.control.PluginReport;
+import org.nemorelay.protocol.control.SettingReport;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.EventLog.Level;
 
@@ -27,7 +29,7 @@ final class PluginReports {
         this.log = log;
     }
 
-    void said(ControlSession.Worker worker, List<PluginReport> plugins) {
+    void said(ControlSession.Worker worker, List<PluginReport> plugins, List<SettingReport> settings) {
         for (PluginReport plugin : plugins) {
             if (!worker.plugins.contains(plugin)) {
                 switch (plugin.state()) {
@@ -49,6 +51,7 @@ final class PluginReports {
             }
         }
         worker.plugins = plugins;
+        worker.settings = settings;
         boolean published =
                 broker.workers().stream().anyMatch(status -> status.workerId().equals(worker.id));
         if (published) {
@@ -74,6 +77,13 @@ final class PluginReports {
                 worker.id,
                 "plugin",
                 plugin.kind());
+    }
+
+    /** What is in force in each worker that says so. */
+    Map<String, List<SettingReport>> settings() {
+        Map<String, List<SettingReport>> all = new TreeMap<>();
+        sessions.workers.values().forEach(worker -> all.put(worker.id, worker.settings));
+        return all;
     }
 
     /** By worker. */

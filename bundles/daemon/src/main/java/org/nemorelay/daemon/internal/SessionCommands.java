@@ -163,7 +163,7 @@ final class SessionCommands {
                 }
             }
             case SessionPayload.ReportPlugins report -> {
-                plugins.said((ControlSession.Worker) session, report.plugins());
+                plugins.said((ControlSession.Worker) session, report.plugins(), report.settings());
                 Replies.succeed(socket, session, requestId, new ReplyBody.Empty());
             }
             case SessionPayload.Leave _ ->

@@ -204,7 +204,9 @@ class ControlSocketTest {
             worker.registration
                     .session()
                     .request(new SessionPayload.ReportPlugins(
-                            java.util.List.of(new PluginReport("observability", "1.0.0", "active", "p.jar", ""))));
+                            java.util.List.of(
+                                    new PluginReport("observability", "1.0.0", "active", "p.jar", "", "optional")),
+                            java.util.List.of()));
             assertEquals(
                     java.util.List.of(java.util.Map.of(
                             "worker_id", worker.id,
@@ -212,7 +214,9 @@ class ControlSocketTest {
                             "version", "1.0.0",
                             "state", "active",
                             "file", "p.jar",
-                            "reason", "")),
+                            "reason", "",
+                            "planned", true,
+                            "required", false)),
                     daemon.server.run(java.util.Map.of()).get("plugins"));
         }
     }

@@ -110,7 +110,7 @@ final class FuzzPeer implements AutoCloseable {
                     case REPORT_PLUGINS ->
                         worker.orElseThrow()
                                 .session(new SessionPayload.ReportPlugins(
-                                        List.of(new PluginReport("kind", "1", "active", "file", ""))));
+                                        List.of(new PluginReport("kind", "1", "active", "file", "", "no")), List.of()));
                     case LEAVE -> worker.orElseThrow().session(new SessionPayload.Leave());
                     case RELEASE -> mcp.orElseThrow().session(new SessionPayload.Release());
                     case ACTIVATION_FAILED ->

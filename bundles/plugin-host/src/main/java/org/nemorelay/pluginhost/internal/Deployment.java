@@ -2,6 +2,7 @@ package org.nemorelay.pluginhost.internal;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.nemorelay.config.BundleFolders;
 import org.nemorelay.config.BundleFolders.Entry;
 import org.nemorelay.config.PluginPlan;
@@ -35,7 +37,7 @@ import org.osgi.service.cm.ConfigurationAdmin;
 /**
  * From folders and plan to running plugins, in steps that each succeed or change nothing: what is new starts beside what
  * runs, then all of it takes the place of all of that at once, and what was replaced ends with its last request. Of one
- * thread, {@link #plan}, {@link #rejected}, {@link #wake}, {@link #status} and {@link #inForce} excepted.
+ * thread, {@link #plan}, {@link #rejected}, {@link #wake}, {@link #status}, {@link #planned} and {@link #inForce} excepted.
  */
 final class Deployment {
     private static final long LOOK_MILLIS = 1_000;
@@ -62,6 +64,7 @@ final class Deployment {
     final EventLog log;
 
     private volatile List<PluginStatus> status = List.of();
+    private volatile Map<String, Boolean> planned = Map.of();
     volatile Set<Bundle> obsolete = Set.of();
     volatile PluginPlan inForce;
     private volatile Optional<PluginStatus> rejected = Optional.empty();
@@ -72,6 +75,7 @@ final class Deployment {
 
     // Of the host's thread.
     private PluginPlan tried;
+    private PluginPlan described;
     private Stillness<Looked> state;
     /** What is in force; each kind in one of them. */
     final Set<Generation> running = new LinkedHashSet<>();
@@ -137,6 +141,11 @@ final class Deployment {
 
     List<PluginStatus> status() {
         return status;
+    }
+
+    /** Whether each kind of the plan in force is required. */
+    Map<String, Boolean> planned() {
+        return planned;
     }
 
     /** Something has changed that a wait may be for. */
@@ -374,11 +383,26 @@ final class Deployment {
         Set<Generation> all = new LinkedHashSet<>(starting);
         late.forEach(one -> all.add(one.generation()));
         all.removeAll(running);
+        boolean other = inForce != described;
+        described = inForce;
+        planned = required(List.copyOf(all));
         List<PluginStatus> now = report.of(running, List.copyOf(all), troubles, ended, rejected);
-        if (!now.equals(status)) {
+        if (other || !now.equals(status)) {
             status = now;
             statusChanged.run();
         }
+    }
+
+    private Map<String, Boolean> required(List<Generation> starting) {
+        Map<String, Boolean> required = new TreeMap<>();
+        for (PluginPlan.Component component : inForce.components()) {
+            Optional<Generation> provider = Stream.of(running, starting, files.generations())
+                    .flatMap(Collection::stream)
+                    .filter(generation -> generation.kind(component.kind()).isPresent())
+                    .findFirst();
+            required.put(component.kind(), Starts.required(component, provider));
+        }
+        return Collections.unmodifiableMap(required);
     }
 
     // ---- the end

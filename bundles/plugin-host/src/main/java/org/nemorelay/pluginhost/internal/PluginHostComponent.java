@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.nemorelay.config.BundleFolders;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.config.PluginPlan;
 import org.nemorelay.plugin.api.EventSubscriber;
@@ -194,6 +195,26 @@ public final class PluginHostComponent implements PluginHost {
             recorded = known;
         }
         return known.get().values();
+    }
+
+    @Override
+    public Map<String, Boolean> planned() {
+        return deployment.planned();
+    }
+
+    @Override
+    public List<EffectiveSettings.Setting> settings() {
+        PluginPlan plan = deployment.inForce();
+        return plan.components().stream()
+                .map(PluginPlan.Component::kind)
+                .flatMap(kind -> RecordedPlan.values(plan, kind).entrySet().stream()
+                        .map(entry -> new EffectiveSettings.Setting(
+                                kind + "." + entry.getKey(),
+                                Optional.of(entry.getValue()),
+                                plan.position(kind, entry.getKey())
+                                        .map(Object::toString)
+                                        .orElse(""))))
+                .toList();
     }
 
     @Override

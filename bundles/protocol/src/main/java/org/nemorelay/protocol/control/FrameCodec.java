@@ -341,9 +341,15 @@ public final class FrameCodec {
                             plugin.string("version"),
                             plugin.string("state"),
                             plugin.string("file"),
-                            plugin.string("reason")));
+                            plugin.string("reason"),
+                            plugin.has("planned") ? plugin.string("planned") : ""));
                 }
-                yield new SessionPayload.ReportPlugins(plugins);
+                List<SettingReport> settings = new ArrayList<>();
+                // A worker that has not been updated yet says nothing of these.
+                for (JsonObject one : payload.has("settings") ? payload.objects("settings") : List.<JsonObject>of()) {
+                    settings.add(new SettingReport(one.string("name"), one.string("value"), one.string("source")));
+                }
+                yield new SessionPayload.ReportPlugins(plugins, settings);
             }
             default -> throw new JsonException("command.type is not a known command");
         };

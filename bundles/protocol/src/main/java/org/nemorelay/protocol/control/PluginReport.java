@@ -5,5 +5,6 @@ package org.nemorelay.protocol.control;
  *
  * @param state {@code active}, {@code quarantined} or another word of the plugin host
  * @param version empty while unknown, like {@code file} and {@code reason}
+ * @param planned {@code required}, {@code optional} or {@code no}; empty for what is no plugin
  */
-public record PluginReport(String kind, String version, String state, String file, String reason) {}
+public record PluginReport(String kind, String version, String state, String file, String reason, String planned) {}

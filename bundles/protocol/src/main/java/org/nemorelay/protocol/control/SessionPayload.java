@@ -86,10 +86,11 @@ public sealed interface SessionPayload {
         }
     }
 
-    /** Worker: the state of its plugins. Only for a daemon that offers {@link Capabilities#PEER}. */
-    record ReportPlugins(List<PluginReport> plugins) implements SessionPayload {
+    /** Worker: the state of its plugins, and what is in force in it. Only for a daemon that offers {@link Capabilities#PEER}. */
+    record ReportPlugins(List<PluginReport> plugins, List<SettingReport> settings) implements SessionPayload {
         public ReportPlugins {
             plugins = List.copyOf(plugins);
+            settings = List.copyOf(settings);
         }
 
         @Override
@@ -111,9 +112,15 @@ public sealed interface SessionPayload {
                         "file",
                         plugin.file(),
                         "reason",
-                        plugin.reason()));
+                        plugin.reason(),
+                        "planned",
+                        plugin.planned()));
             }
-            return Json.object("plugins", items);
+            List<Object> values = new ArrayList<>();
+            for (SettingReport one : settings) {
+                values.add(Json.object("name", one.name(), "value", one.value(), "source", one.source()));
+            }
+            return Json.object("plugins", items, "settings", values);
         }
     }
 }

@@ -12,6 +12,7 @@ import org.nemorelay.protocol.control.GenerationGrant;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
 import org.nemorelay.protocol.control.SessionPayload;
+import org.nemorelay.protocol.control.SettingReport;
 
 /** {@link Daemon} over the control socket. For the worker's thread. */
 final class ControlDaemon implements Daemon {
@@ -58,9 +59,9 @@ final class ControlDaemon implements Daemon {
         }
 
         @Override
-        public void report(List<PluginReport> plugins) {
+        public void report(List<PluginReport> plugins, List<SettingReport> settings) {
             if (registration.session().daemon().offers(Capabilities.PEER)) {
-                registration.session().request(new SessionPayload.ReportPlugins(plugins));
+                registration.session().request(new SessionPayload.ReportPlugins(plugins, settings));
             }
         }
 

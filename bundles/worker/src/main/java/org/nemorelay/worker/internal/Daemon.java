@@ -6,6 +6,7 @@ import org.nemorelay.protocol.LaunchGrant;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
+import org.nemorelay.protocol.control.SettingReport;
 
 /**
  * The daemon as a worker's life needs it. Calls wait for the daemon, until the deadline ({@link System#nanoTime()}) where
@@ -30,7 +31,7 @@ interface Daemon {
         void ready(long deadlineNanos);
 
         /** Tells about the plugins, if the daemon cares to hear it. */
-        void report(List<PluginReport> plugins);
+        void report(List<PluginReport> plugins, List<SettingReport> settings);
 
         /**
          * Has the daemon send nothing more, with a drain to say when nothing is under way; false where it does not know how,

@@ -1,14 +1,19 @@
 package org.nemorelay.worker.internal;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.control.ControlListener;
 import org.nemorelay.control.RetryPolicy;
 import org.nemorelay.http.HttpListener;
+import org.nemorelay.json.Json;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.protocol.FailureKind;
@@ -17,6 +22,7 @@ import org.nemorelay.protocol.Reasons;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.protocol.control.SettingReport;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.ProcessControl;
 
@@ -50,6 +56,9 @@ final class Worker implements Runnable {
 
         /** Lets observers finish. */
         void closeObservation(long millis) throws InterruptedException;
+
+        /** What is in force in this worker beside its plugins' configuration. */
+        List<EffectiveSettings.Setting> settings();
 
         /** Whether the daemon's clock is this machine's. */
         boolean daemonHasThisClock();
@@ -88,6 +97,9 @@ final class Worker implements Runnable {
         record Stop() implements Happening {}
     }
 
+    /** Of characters; a control frame holds twice that. */
+    private static final int MAX_SETTINGS = 100_000;
+
     private final LaunchGrant grant;
     private final Daemon daemon;
     private final Admission admission;
@@ -125,6 +137,11 @@ final class Worker implements Runnable {
         this.process = process;
         this.longestDrainMs = longestDrainMs;
         admission.standstill().ask(() -> happenings.add(new Happening.StoodStill()));
+    }
+
+    /** What is in force has changed, which the daemon is to know. Any thread. */
+    void changed() {
+        happenings.add(new Happening.PluginsChanged());
     }
 
     /** Asks the worker to finish what is in flight and end. Any thread. */
@@ -220,7 +237,7 @@ final class Worker implements Runnable {
 
     /** Returns when the plugins run, or when something else has happened that is next in the queue. */
     private void awaitPlugins() throws InterruptedException {
-        plugins.onChange(() -> happenings.add(new Happening.PluginsChanged()));
+        plugins.onChange(this::changed);
         plugins.ready()
                 .whenComplete((done, failure) -> happenings.add(
                         failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
@@ -394,7 +411,11 @@ final class Worker implements Runnable {
     private void report() {
         try {
             link.orElseThrow()
-                    .report(plugins.status().stream().map(Worker::report).toList());
+                    .report(
+                            plugins.status().stream()
+                                    .map(status -> report(status, plugins.planned()))
+                                    .toList(),
+                            settings());
         } catch (RelayException e) {
             // What it is for is a list in `status`: the worker serves without.
             log.log(EventLog.Level.WARN, TARGET, "plugin_report_refused", e.getMessage());
@@ -403,13 +424,32 @@ final class Worker implements Runnable {
         admission.standstill().heard();
     }
 
-    private static PluginReport report(PluginStatus status) {
+    /** None at all where they are more than a message may hold. */
+    private List<SettingReport> settings() {
+        List<SettingReport> settings = Stream.concat(surroundings.settings().stream(), plugins.settings().stream())
+                .map(one -> new SettingReport(
+                        one.name(), one.value().map(Json::write).orElse(""), one.source()))
+                .toList();
+        int characters = settings.stream()
+                .mapToInt(one -> one.name().length()
+                        + one.value().length()
+                        + one.source().length())
+                .sum();
+        return characters > MAX_SETTINGS ? List.of() : settings;
+    }
+
+    private static PluginReport report(PluginStatus status, Map<String, Boolean> planned) {
         return new PluginReport(
                 status.kind(),
                 status.version(),
                 status.state().name().toLowerCase(java.util.Locale.ROOT),
                 status.file(),
-                status.reason());
+                status.reason(),
+                status.kind().isEmpty()
+                        ? ""
+                        : Optional.ofNullable(planned.get(status.kind()))
+                                .map(required -> required ? "required" : "optional")
+                                .orElse("no"));
     }
 
     private void stopped(String reason, Optional<RelayException> failure) {

@@ -8,7 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
+import org.nemorelay.config.SettingsInForce;
 import org.nemorelay.control.ControlClient;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.http.HttpEngine;
@@ -38,6 +40,7 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
 import org.osgi.service.component.annotations.Deactivate;
 import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
+import org.osgi.service.component.annotations.ReferencePolicy;
 
 /** The worker role of a process: reads the grant and runs a {@link Worker} until that ends or the role is stopped. */
 @Component(
@@ -57,6 +60,7 @@ public final class WorkerRole {
     private final ProcessControl process;
     private final LaunchOptions options;
     private final WorkerConfiguration worker;
+    private final SettingsInForce settings;
     private volatile UpstreamConfiguration upstream;
     private volatile GatewayConfiguration gateway;
     private volatile Runnable configured = () -> {};
@@ -72,6 +76,7 @@ public final class WorkerRole {
             @Reference EventLog log,
             @Reference ProcessControl process,
             @Reference LaunchOptions options,
+            @Reference SettingsInForce settings,
             WorkerConfiguration worker,
             UpstreamConfiguration upstream,
             GatewayConfiguration gateway) {
@@ -80,6 +85,7 @@ public final class WorkerRole {
         this.log = log;
         this.process = process;
         this.options = options;
+        this.settings = settings;
         this.worker = worker;
         this.upstream = upstream;
         this.gateway = gateway;
@@ -94,6 +100,16 @@ public final class WorkerRole {
         this.gateway = gateway;
         configured.run();
     }
+
+    @Reference(policy = ReferencePolicy.DYNAMIC, updated = "updatedSettings")
+    void setSettings(SettingsInForce settings) {}
+
+    /** The daemon's owner may ask what is in force here. */
+    void updatedSettings(SettingsInForce settings) {
+        life.ifPresent(Worker::changed);
+    }
+
+    void unsetSettings(SettingsInForce settings) {}
 
     /** Finishes what is in flight, two minutes at most. */
     @Deactivate
@@ -203,6 +219,11 @@ public final class WorkerRole {
                         return grant.advertiseAddress()
                                 .map(host -> "https://" + host + ":" + port)
                                 .orElse("http://127.0.0.1:" + port);
+                    }
+
+                    @Override
+                    public List<EffectiveSettings.Setting> settings() {
+                        return settings.settings();
                     }
 
                     @Override

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.control.ControlListener;
 import org.nemorelay.http.HttpListener;
 import org.nemorelay.pluginhost.PluginHost;
@@ -29,6 +30,7 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.protocol.control.PluginReport;
 import org.nemorelay.protocol.control.Secret;
 import org.nemorelay.protocol.control.ServerEvent;
+import org.nemorelay.protocol.control.SettingReport;
 import org.nemorelay.telemetry.ProcessControl;
 
 /** The order of a worker's life and its endings (relay-daemon 7). */
@@ -454,7 +456,7 @@ final class WorkerLifeTest {
                 }
 
                 @Override
-                public void report(List<PluginReport> reported) {
+                public void report(List<PluginReport> reported, List<SettingReport> settings) {
                     acts.add("report " + reported.size());
                     reporting.run();
                 }
@@ -491,6 +493,16 @@ final class WorkerLifeTest {
         }
 
         @Override
+        public Map<String, Boolean> planned() {
+            return Map.of("k", true);
+        }
+
+        @Override
+        public List<EffectiveSettings.Setting> settings() {
+            return List.of();
+        }
+
+        @Override
         public void onChange(Runnable listener) {}
 
         @Override
@@ -510,6 +522,11 @@ final class WorkerLifeTest {
     }
 
     private final class FakeSurroundings implements Worker.Surroundings {
+        @Override
+        public List<EffectiveSettings.Setting> settings() {
+            return List.of();
+        }
+
         @Override
         public String endpoint(int port) {
             return "http://127.0.0.1:" + port;

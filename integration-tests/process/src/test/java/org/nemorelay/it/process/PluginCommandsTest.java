@@ -111,26 +111,31 @@ class PluginCommandsTest {
             String shown = run(bench, 0, "config", "show", "--origin").stdout();
             assertTrue(
                     shown.lines()
-                            .anyMatch(line -> line.matches("marking\\.file = \"" + mark + "\" +# "
+                            .anyMatch(line -> line.matches("marking\\.file = \"" + mark + "\" +# checked: "
                                     + etc.resolve("plugins.toml") + ":" + (first + 4) + ":1")),
                     shown);
             assertTrue(
                     shown.lines()
                             .anyMatch(line -> line.startsWith("upstream.openai_base_url = ")
-                                    && line.contains("# " + etc.resolve("config.toml") + ":")),
+                                    && line.contains("# checked: " + etc.resolve("config.toml") + ":")),
                     shown);
-            assertTrue(shown.lines().anyMatch(line -> line.endsWith("# default")), shown);
+            assertTrue(shown.lines().anyMatch(line -> line.endsWith("# checked: default")), shown);
             for (String unset : List.of(
                     "daemon.tls_cert",
                     "daemon.advertise_address",
                     "upstream.openai_auth_header",
                     "daemon.trusted_proxies")) {
                 assertTrue(
-                        shown.lines().anyMatch(line -> line.matches("# " + unset + " is not set +# default")), unset);
+                        shown.lines().anyMatch(line -> line.matches("# " + unset + " is not set +# checked: default")),
+                        unset);
             }
-            assertTrue(shown.lines().anyMatch(line -> line.matches("daemon.require_worker = false +# default")), shown);
             assertTrue(
-                    shown.lines().anyMatch(line -> line.matches("daemon.logging.stderr_format = \"human\" +# default")),
+                    shown.lines().anyMatch(line -> line.matches("daemon.require_worker = false +# checked: default")),
+                    shown);
+            assertTrue(
+                    shown.lines()
+                            .anyMatch(line ->
+                                    line.matches("daemon.logging.stderr_format = \"human\" +# checked: default")),
                     shown);
             Proc.Result loud = bench.user
                     .withToken(bench.executable.toString())
@@ -138,9 +143,11 @@ class PluginCommandsTest {
                     .env("NEMO_RELAY_LOG", "debug")
                     .run(LIMIT);
             assertTrue(
-                    loud.stdout().lines().anyMatch(line -> line.matches("logging.level = \"debug\" +# NEMO_RELAY_LOG")),
+                    loud.stdout()
+                            .lines()
+                            .anyMatch(line -> line.matches("logging.level = \"debug\" +# checked: NEMO_RELAY_LOG")),
                     loud::toString);
-            assertFalse(run(bench, 0, "config", "show").stdout().contains("# default"));
+            assertFalse(run(bench, 0, "config", "show").stdout().contains("default"));
             assertFalse(shown.contains("s3cret"));
             assertFalse(Files.exists(mark), "nothing of a plugin ran");
 
@@ -156,8 +163,69 @@ class PluginCommandsTest {
                                 .map(line -> line.string("state") + " " + line.string("source"))
                                 .toList()
                                 .equals(List.of("active worker", "idle check")));
+                JsonObject running = of(list(bench, relay), "marking");
+                assertTrue(running.bool("planned"));
+                assertFalse(running.bool("required"));
+                assertTrue(run(bench, 0, "plugins", "list", "--port", "" + relay.port())
+                        .stdout()
+                        .lines()
+                        .anyMatch(line -> line.matches("marking +1\\.0\\.0 +active +optional +running in .*")));
+                whatIsInForceIsTold(bench, etc, relay, mark);
             }
         }
+    }
+
+    /** The daemon was given its port, and the worker does not take a file that is wrong. */
+    private static void whatIsInForceIsTold(OneUser bench, Path etc, Relay relay, Path mark) throws Exception {
+        String port = "" + relay.port();
+        String own = "daemon\\.port = " + port + " +# running in daemon: --port";
+        String before =
+                run(bench, 0, "config", "show", "--origin", "--port", port).stdout();
+        assertTrue(before.lines().anyMatch(line -> line.matches(own)), before);
+        assertFalse(before.contains("running in worker"), before);
+        Path plugins = etc.resolve("plugins.toml");
+        String good = Files.readString(plugins);
+        Files.writeString(plugins, good.replace("\"" + mark + "\"", "\"/elsewhere\"\nanother = \"x\"") + "\nwrong");
+        // The command itself refuses a file that nobody can read.
+        run(bench, 1, "config", "show", "--origin", "--port", port);
+        Files.writeString(
+                plugins,
+                good.replace("\"" + mark + "\"", "\"/elsewhere\"\nanother = \"x\"")
+                        + "\n[[components]]\nkind = \"nowhere\"\n");
+        Await.until(
+                () -> "the worker refuses it\n" + list(bench, relay),
+                LIMIT,
+                () -> list(bench, relay).stream()
+                        .anyMatch(line -> line.string("kind").equals("nowhere")
+                                && line.string("source").equals("worker")));
+        String after =
+                run(bench, 0, "config", "show", "--origin", "--port", port).stdout();
+        assertTrue(
+                after.lines().anyMatch(line -> line.matches("marking\\.file = \"/elsewhere\" +# checked: .*")), after);
+        assertTrue(
+                after.lines()
+                        .anyMatch(line -> line.matches(
+                                "marking\\.file = \"" + mark + "\" +# running in worker \\S+: " + plugins + ":\\d+:1")),
+                after);
+        assertTrue(
+                after.lines()
+                        .anyMatch(line ->
+                                line.matches("# marking\\.another is not set +# running in worker \\S+: not in force")),
+                after);
+        assertFalse(after.contains("s3cret"));
+        JsonObject json = Json.parseObject(run(bench, 0, "config", "show", "--origin", "--json", "--port", port)
+                .stdout()
+                .strip());
+        assertTrue(json.objects("running").stream()
+                .anyMatch(one ->
+                        one.string("in").equals("daemon") && one.string("name").equals("daemon.port")));
+        Files.writeString(plugins, good);
+        Await.until(
+                () -> "the file is right again",
+                LIMIT,
+                () -> !run(bench, 0, "config", "show", "--origin", "--port", port)
+                        .stdout()
+                        .contains("running in worker"));
     }
 
     private void severalJarsAreCheckedEachForItself(OneUser bench, Path good, Path lacking) throws Exception {
