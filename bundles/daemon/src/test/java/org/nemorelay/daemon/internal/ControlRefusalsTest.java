@@ -97,7 +97,7 @@ class ControlRefusalsTest {
     void noCommandsOfTheOtherRoleAreTakenAndTheyDoNotCount() throws IOException {
         FramePeer session = mcp().registered();
         FramePeer worker = worker(session).registered(data.url(), session.launch.orElseThrow());
-        assertEquals(401, session.status(session.session(new SessionPayload.ReportPlugins(List.of()))));
+        assertEquals(401, session.status(session.session(new SessionPayload.ReportPlugins(List.of(), List.of()))));
         assertEquals(401, session.status(session.session(new SessionPayload.Leave())));
         assertEquals(401, session.status(session.session(new SessionPayload.Ready(session.id))));
         assertEquals(200, session.status(session.session(CANCEL)));
