@@ -17,7 +17,7 @@ final class Starters {
                     + "prlimit linux32 linux64 i386 x86_64 fakeroot capsh runcon systemd-inhibit batch busybox toybox eval trap alias "
                     + "coproc noglob nocorrect entr caffeinate rlwrap torsocks tsocks proxychains proxychains4 dbus-run-session "
                     + "dbus-launch xvfb-run start-stop-daemon daemonize sem tsp hyperfine npx pnpx bunx uvx pipx spawn sh bash zsh dash "
-                    + "ksh mksh ash yash fish rbash csh tcsh pwsh powershell source . ld.so";
+                    + "ksh mksh ash yash fish rbash csh tcsh xonsh nu elvish pwsh powershell source . ld.so";
 
     /** A time, a file, a folder, a host, a user or the like stands before the command. */
     private static final String BEHIND_ONE =

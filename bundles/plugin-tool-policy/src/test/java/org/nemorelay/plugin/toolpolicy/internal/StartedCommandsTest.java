@@ -265,6 +265,7 @@ class StartedCommandsTest {
                 "sh -c'rm x'",
                 "zsh -c 'rm x'",
                 "fish -c 'rm x'",
+                "nu -c 'rm x'",
                 "pwsh -c 'rm x'",
                 "eval rm x",
                 "eval 'rm x'",
