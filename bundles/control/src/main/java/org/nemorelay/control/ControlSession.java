@@ -29,8 +29,6 @@ public final class ControlSession implements AutoCloseable {
     /** How long a request waits for its reply where its caller does not say. */
     public static final long REQUEST_TIMEOUT_MS = 5_000;
 
-    private static final long READ_OUT_MS = 1_000;
-
     private final WebSocket socket;
     private final Ids ids;
     private final String sessionId;
@@ -250,7 +248,7 @@ public final class ControlSession implements AutoCloseable {
         // A daemon that is gone may have said something before: the reader finds that first, and then the end.
         try {
             synchronized (pending) {
-                long deadline = System.nanoTime() + READ_OUT_MS * 1_000_000;
+                long deadline = System.nanoTime() + REQUEST_TIMEOUT_MS * 1_000_000;
                 while (!ended && deadline - System.nanoTime() > 0) {
                     pending.wait(remaining(deadline));
                 }
