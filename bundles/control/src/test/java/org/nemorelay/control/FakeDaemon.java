@@ -194,6 +194,8 @@ public final class FakeDaemon implements AutoCloseable {
         while (true) {
             try {
                 Socket socket = server.accept();
+                // As the daemon has it: what was written is on its way before a reset.
+                socket.setTcpNoDelay(true);
                 Thread.ofPlatform().daemon().start(new Connection(socket));
             } catch (IOException e) {
                 return;
