@@ -99,6 +99,7 @@ public abstract class FeatureTest {
         await("components", this::deadComponents, List.of());
         List<Bundle> ours = ours();
         assertFalse(ours.isEmpty());
+        List<String> running = running();
         for (Bundle bundle : ours) {
             if (bundle.getState() == Bundle.UNINSTALLED) {
                 // A plugin's: the plugin host came back and has installed it anew.
@@ -112,6 +113,9 @@ public abstract class FeatureTest {
             bundle.start();
             await("services after start of " + bundle, () -> services(bundle), before);
             await("components after start of " + bundle, this::deadComponents, List.of());
+            // Configurations come on a thread of their own, and what they bring to life must not lose a service
+            // meanwhile.
+            await("running components after start of " + bundle, this::running, running);
         }
     }
 
@@ -194,6 +198,17 @@ public abstract class FeatureTest {
             }
         }
         return dead;
+    }
+
+    /** Components that run by themselves, whether or not anybody uses what they offer. */
+    private List<String> running() {
+        return components.getComponentDescriptionDTOs().stream()
+                .filter(description -> description.immediate)
+                .filter(description -> components.getComponentConfigurationDTOs(description).stream()
+                        .anyMatch(configuration -> configuration.state == ComponentConfigurationDTO.ACTIVE))
+                .map(description -> description.name)
+                .sorted()
+                .toList();
     }
 
     private interface Probe {

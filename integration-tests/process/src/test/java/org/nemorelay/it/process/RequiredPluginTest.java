@@ -30,7 +30,9 @@ class RequiredPluginTest {
         try (OneUser bench = new OneUser(folder, "[[components]]\nkind = \"nope\"\n");
                 Relay relay = bench.daemon();
                 McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
-            String reason = "provides the plugin kind \"nope\", put one there or remove the component";
+            Path own = bench.executable.resolve("../../etc/plugins").normalize();
+            String reason = "provides the plugin kind \"nope\"; " + own
+                    + " is not there, put one there or remove the component";
             Await.until(
                     () -> "the daemon says why\n" + relay.process().transcript(),
                     LIMIT,

@@ -192,7 +192,6 @@ class SessionEventsTest {
                         "host", "h",
                         "x-nemo-relay-worker-token", "s3cret",
                         "accept-encoding", "gzip",
-                        "host", "h",
                         "x-auth-token", "s3cret",
                         "authentication", "s3cret",
                         "x-upstream", "Bearer s3cret",
