@@ -15,6 +15,7 @@ import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.nemorelay.telemetry.JavaLogging;
 import org.osgi.framework.BundleException;
+import org.osgi.framework.FrameworkEvent;
 import org.osgi.framework.launch.Framework;
 
 /** Runs a role in this process, from its feature file to the exit status. */
@@ -29,6 +30,11 @@ public final class RoleLauncher {
 
     /** How long plugins may take to stop; a drain comes before that and has its own limit. */
     private static final Duration STOP_LIMIT = Duration.ofMinutes(3);
+
+    /** The same from the moment in which the role has said that it has ended: nothing of its work is left then. */
+    private static final Duration OVER_STOP_LIMIT = Duration.ofSeconds(30);
+
+    private static final Duration STOP_LOOK = Duration.ofMillis(250);
 
     /** The same for a role that never was up: it has accepted nothing, and what hangs in its start does not stop either. */
     private static final Duration UNREADY_STOP_LIMIT = Duration.ofSeconds(3);
@@ -53,7 +59,7 @@ public final class RoleLauncher {
         CountDownLatch stopped = new CountDownLatch(1);
         Thread hook = new Thread(
                 () -> {
-                    end.exit(0);
+                    end.signalled();
                     awaitQuietly(stopped);
                     // The JVM would report the signal's number; to be asked to stop is not a failure.
                     Runtime.getRuntime().halt(end.await().status());
@@ -91,7 +97,7 @@ public final class RoleLauncher {
             try {
                 return question.apply(role.await(service, end, QUESTION_LIMIT));
             } finally {
-                stop(role.framework(), STOP_LIMIT);
+                stop(role.framework(), end, STOP_LIMIT);
             }
         }
     }
@@ -112,7 +118,7 @@ public final class RoleLauncher {
                 }
             }
             end.await();
-            stop(role.framework(), end.wasReady() ? STOP_LIMIT : UNREADY_STOP_LIMIT);
+            stop(role.framework(), end, end.wasReady() ? STOP_LIMIT : UNREADY_STOP_LIMIT);
         } catch (RelayException e) {
             end.fail(e);
         }
@@ -134,11 +140,19 @@ public final class RoleLauncher {
         }
     }
 
-    private static void stop(Framework framework, Duration limit) {
+    private static void stop(Framework framework, ProcessEnd end, Duration limit) {
         try {
             framework.stop();
             // A plugin that does not come to an end must not keep the process.
-            framework.waitForStop(limit.toMillis());
+            long deadline = System.nanoTime() + limit.toNanos();
+            boolean over = false;
+            while (deadline - System.nanoTime() > 0
+                    && framework.waitForStop(STOP_LOOK.toMillis()).getType() == FrameworkEvent.WAIT_TIMEDOUT) {
+                if (!over && end.isOver()) {
+                    over = true;
+                    deadline = Math.min(deadline, System.nanoTime() + OVER_STOP_LIMIT.toNanos());
+                }
+            }
         } catch (BundleException e) {
             throw new RelayException(FailureKind.INTERNAL, "the framework does not stop: " + e.getMessage(), e);
         } catch (InterruptedException e) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,6 +94,15 @@ class RoleLauncherTest {
                 .add("fails", Map.of("Bundle-Activator", Fails.class.getName()));
         assertEquals("port 1 is taken", failure(bundles.feature(), log, bundles.classPath()));
         Stubborn.LET_GO.countDown();
+    }
+
+    @Test
+    @Tag("long")
+    @Timeout(90)
+    void aRoleThatHasEndedDoesNotWaitForWhatDoesNotStop() throws Exception {
+        TestBundles bundles = new TestBundles(home).add("ends", Map.of("Bundle-Activator", Ends.class.getName()));
+        assertEquals(0, RoleLauncher.run(bundles.feature(), log, bundles.classPath(), LIMIT));
+        Ends.LET_GO.countDown();
     }
 
     @Test
@@ -195,6 +205,23 @@ class RoleLauncherTest {
 
         @Override
         public void start(BundleContext context) {}
+
+        @Override
+        public void stop(BundleContext context) throws InterruptedException {
+            LET_GO.await();
+        }
+    }
+
+    /** Says that it is up and then that it has ended, and does not stop. */
+    public static class Ends implements BundleActivator {
+        private static final CountDownLatch LET_GO = new CountDownLatch(1);
+
+        @Override
+        public void start(BundleContext context) {
+            ProcessControl process = service(context, ProcessControl.class);
+            process.ready();
+            process.exit(0);
+        }
 
         @Override
         public void stop(BundleContext context) throws InterruptedException {

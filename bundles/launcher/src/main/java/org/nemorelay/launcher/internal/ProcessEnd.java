@@ -16,6 +16,7 @@ public final class ProcessEnd implements ProcessControl {
 
     private final CompletableFuture<End> end = new CompletableFuture<>();
     private final CompletableFuture<Void> up = new CompletableFuture<>();
+    private volatile boolean over;
 
     @Override
     public void ready() {
@@ -24,6 +25,7 @@ public final class ProcessEnd implements ProcessControl {
 
     @Override
     public void fail(RelayException failure) {
+        over = true;
         end.complete(new End(1, Optional.of(failure)));
     }
 
@@ -38,7 +40,18 @@ public final class ProcessEnd implements ProcessControl {
 
     @Override
     public void exit(int status) {
+        over = true;
         end.complete(new End(status, Optional.empty()));
+    }
+
+    /** A signal asks for the end: the role begins to finish what it has. */
+    public void signalled() {
+        end.complete(new End(0, Optional.empty()));
+    }
+
+    /** Whether the role itself has said that it has ended, whatever began it. */
+    public boolean isOver() {
+        return over;
     }
 
     /** Waits until the role is up or has ended; false when neither came in time. */
