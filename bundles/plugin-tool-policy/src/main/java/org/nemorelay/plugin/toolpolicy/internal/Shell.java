@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
  */
 record Shell(List<String> commands, boolean certain) {
     private static final Pattern PLAIN_WORD = Pattern.compile("[\\w@%+=:,./-]+");
+    /** What precedes a command, or takes its place. */
+    private static final Pattern ASSIGNMENT = Pattern.compile("\\w+(?:\\[[^\\]]*])?\\+?=");
     /** To nowhere, or from one stream into another. */
     private static final Pattern HARMLESS_REDIRECTION =
             Pattern.compile("(?:[012&]?>>?\\s*/dev/null|[012]?>&[012])(?=\\s|$|[;&|])");
@@ -49,7 +51,10 @@ record Shell(List<String> commands, boolean certain) {
             }
         }
         end(command, commands);
-        return new Shell(List.copyOf(commands), certain && quote == 0 && !commands.isEmpty());
+        certain &= quote == 0 && !commands.isEmpty();
+        // Its first word names a variable, and looks like a program's to an expression that ends there.
+        certain &= commands.stream().noneMatch(one -> ASSIGNMENT.matcher(one).lookingAt());
+        return new Shell(List.copyOf(commands), certain);
     }
 
     /** What stands for a variable can become no command, unless it stands where one begins. */

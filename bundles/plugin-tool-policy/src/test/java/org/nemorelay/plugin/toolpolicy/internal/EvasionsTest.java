@@ -137,6 +137,22 @@ class EvasionsTest {
         denied(ToolCalls.shell(Agent.CODEX, command), config);
     }
 
+    /** The name of a variable is no program's. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ls=1 rm x", "ls+=1 rm x", "ls[0]=1 rm x", "ls; ls[a b]+=1 rm x", "ls=1"})
+    void anAssignmentIsNoAllowedCommand(String command) {
+        denied(
+                ToolCalls.shell(Agent.CODEX, command),
+                "default",
+                "deny",
+                "rules.0.action",
+                "allow",
+                "rules.0.tools",
+                list("Bash"),
+                "rules.0.commands",
+                list("^ls\\b"));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
