@@ -21,8 +21,9 @@ final class Arguments {
     private static final Set<String> EDITS =
             Set.of("view", "create", "str_replace", "insert", "undo_edit", "delete", "rename");
 
-    private static final Pattern FOLDER =
-            Pattern.compile(".*(?:cwd|dirs?|directory|directories|folders?)|root|workspace|.*(?:repo|root|base)path");
+    private static final Pattern FOLDER = Pattern.compile(
+            ".*(?:cwd|pwd|dirs?|directory|directories|folders?|root)|workspace|relativeto|base|parent|repo"
+                    + "|repository|project|.*(?:repo|root|base|project)path");
 
     private static final Pattern PATH = Pattern.compile(
             ".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?|targets?|outputs?|locations?");

@@ -149,6 +149,12 @@ class PathsTest {
                         "base_path",
                         "workspace",
                         "outputFolder",
+                        "pwd",
+                        "project_root",
+                        "relative_to",
+                        "base",
+                        "parent",
+                        "repository",
                         "current-directory")
                 .map(Arguments::of);
     }
