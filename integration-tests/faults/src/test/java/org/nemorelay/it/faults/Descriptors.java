@@ -22,6 +22,7 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
     static final String ESTABLISHED = "01 ";
 
     private static final String LISTEN = "0A";
+    private static final int DESCRIPTORS_OF_A_SELECTOR = 2;
 
     static Descriptors of(long pid) {
         Descriptors found = new Descriptors(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -88,8 +89,13 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
 
     /** Whether of what came since there is only a pool of connections to the provider's port. */
     boolean closedWhatCameSince(Descriptors start, int providerPort) {
+        return closedWhatCameSince(start, providerPort, 0);
+    }
+
+    /** The same with selectors that are made at their first use and kept. */
+    boolean closedWhatCameSince(Descriptors start, int providerPort, int selectors) {
         return listening.equals(start.listening)
                 && connectedBut(providerPort).isEmpty()
-                && others.size() <= start.others.size();
+                && others.size() <= start.others.size() + selectors * DESCRIPTORS_OF_A_SELECTOR;
     }
 }

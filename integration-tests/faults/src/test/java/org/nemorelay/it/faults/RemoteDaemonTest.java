@@ -33,6 +33,9 @@ class RemoteDaemonTest {
     private static final int PROVIDER = 3;
     private static final String WORKER_PORT = "47700";
     private static final Duration LIMIT = Duration.ofSeconds(90);
+    /** One for providers and one for workers, each made when the first of them is asked. */
+    private static final int TLS_CLIENTS = 2;
+
     private static final String ADDRESS = "https://" + Hosts.address(DAEMON) + ":47632";
 
     @TempDir
@@ -345,7 +348,7 @@ class RemoteDaemonTest {
         Await.until(
                 () -> "the daemon holds " + Descriptors.of(daemon.pid()) + ", at its start " + atStart,
                 LIMIT,
-                () -> Descriptors.of(daemon.pid()).closedWhatCameSince(atStart, 443));
+                () -> Descriptors.of(daemon.pid()).closedWhatCameSince(atStart, 443, TLS_CLIENTS));
     }
 
     private Proc request(String id, int events) {
