@@ -22,7 +22,6 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
     static final String ESTABLISHED = "01 ";
 
     private static final String LISTEN = "0A";
-    private static final int DESCRIPTORS_OF_A_SELECTOR = 2;
 
     static Descriptors of(long pid) {
         Descriptors found = new Descriptors(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -92,10 +91,10 @@ record Descriptors(List<Integer> listening, List<String> connected, List<String>
         return closedWhatCameSince(start, providerPort, 0);
     }
 
-    /** The same with selectors that are made at their first use and kept. */
-    boolean closedWhatCameSince(Descriptors start, int providerPort, int selectors) {
+    /** @param madeLater what is made at its first use and kept */
+    boolean closedWhatCameSince(Descriptors start, int providerPort, int madeLater) {
         return listening.equals(start.listening)
                 && connectedBut(providerPort).isEmpty()
-                && others.size() <= start.others.size() + selectors * DESCRIPTORS_OF_A_SELECTOR;
+                && others.size() <= start.others.size() + madeLater;
     }
 }
