@@ -93,44 +93,35 @@ final class VerbSocket {
 
     /** The process begins to stop: a successor gets the name at once, and this one is asked at its own. */
     void moveAside() {
-        try {
-            stopWaiting();
-            if (server.isPresent()) {
-                server.get().moveAside();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            log.log(
-                    Level.WARN,
-                    AdminServer.TARGET,
-                    "admin_socket_not_moved",
-                    "A successor gets the control socket only when this process has ended: " + Reasons.of(e));
-        }
-    }
-
-    private void stopWaiting() throws InterruptedException {
-        if (waiting.isPresent()) {
-            // Not interrupted: a probe that is broken off would pass for a socket on which nobody answers.
-            closing.countDown();
-            waiting.get().join();
-        }
+        withServer(
+                AdminServer::moveAside,
+                "admin_socket_not_moved",
+                "A successor gets the control socket only when this process has ended");
     }
 
     void close() {
+        withServer(AdminServer::close, "admin_socket_not_removed", "Control socket was not removed");
+    }
+
+    private interface Step {
+        void take(AdminServer server) throws IOException;
+    }
+
+    /** Waits for no socket any more, and takes the step with the one that there is. */
+    private void withServer(Step step, String event, String failed) {
         try {
-            stopWaiting();
+            if (waiting.isPresent()) {
+                // Not interrupted: a probe that is broken off would pass for a socket on which nobody answers.
+                closing.countDown();
+                waiting.get().join();
+            }
             if (server.isPresent()) {
-                server.get().close();
+                step.take(server.get());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            log.log(
-                    Level.WARN,
-                    AdminServer.TARGET,
-                    "admin_socket_not_removed",
-                    "Control socket was not removed: " + Reasons.of(e));
+            log.log(Level.WARN, AdminServer.TARGET, event, failed + ": " + Reasons.of(e));
         }
     }
 }
