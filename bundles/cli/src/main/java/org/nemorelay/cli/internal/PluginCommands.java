@@ -59,7 +59,7 @@ public final class PluginCommands {
                     orDash(line.get("kind")),
                     orDash(line.get("version")),
                     orDash(line.get("state")),
-                    planned(line),
+                    Planned.word(line),
                     line.containsKey("worker_id") ? "running in " + line.get("worker_id") : "checked",
                     orDash(line.get("file")),
                     orDash(line.get("reason"))));
@@ -68,14 +68,6 @@ public final class PluginCommands {
         new Table(rows).append(text);
         out.print(text);
         return 0;
-    }
-
-    /** What plugins.toml has of it: for a worker's line, as it is in force there. */
-    private static String planned(Map<String, Object> line) {
-        if (line.get("kind").equals("") || !line.containsKey("planned")) {
-            return "-";
-        }
-        return line.get("planned").equals(true) ? (line.get("required").equals(true) ? "required" : "optional") : "no";
     }
 
     /** All that would run, or jars and folders of them that lie anywhere; the status is 1 when something speaks against one. */
@@ -205,8 +197,13 @@ public final class PluginCommands {
             out.println(Json.write(plugin));
             return 0;
         }
+        out.print(text(plugin));
+        return 0;
+    }
+
+    static String text(Map<String, Object> plugin) {
         List<List<String>> rows = new ArrayList<>();
-        plugin.forEach((name, value) -> {
+        Planned.inWords(plugin).forEach((name, value) -> {
             if (value instanceof List<?> items) {
                 for (Object item : items) {
                     Map<?, ?> one = (Map<?, ?>) item;
@@ -224,8 +221,7 @@ public final class PluginCommands {
         });
         StringBuilder text = new StringBuilder();
         new Table(rows).append(text);
-        out.print(text);
-        return 0;
+        return text.toString();
     }
 
     private boolean json() {

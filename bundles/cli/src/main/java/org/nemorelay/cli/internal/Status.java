@@ -26,7 +26,8 @@ import org.nemorelay.protocol.RelayException;
  */
 public final class Status {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    private static final List<String> FACTS = List.of("sessions", "routes", "workers", "plugins");
+    private static final String PLUGINS = "plugins";
+    private static final List<String> FACTS = List.of("sessions", "routes", "workers", PLUGINS);
 
     private static final String STOPPING = "stopping";
 
@@ -43,7 +44,7 @@ public final class Status {
         List<Map<String, Object>> plugins = new ArrayList<>();
         asked(options.environment(), DaemonPort.of(options))
                 .serving()
-                .ifPresent(status -> status.objects("plugins").forEach(plugin -> {
+                .ifPresent(status -> status.objects(PLUGINS).forEach(plugin -> {
                     Map<String, Object> line = new LinkedHashMap<>(plugin.values());
                     line.put("source", "worker");
                     plugins.add(line);
@@ -195,7 +196,12 @@ public final class Status {
             if (status.get(fact) instanceof List<?> items) {
                 text.append(items.isEmpty() ? "none" : String.valueOf(items.size()))
                         .append('\n');
-                rows(items).append(text);
+                rows(fact.equals(PLUGINS)
+                                ? items.stream()
+                                        .map(item -> Planned.inWords((Map<?, ?>) item))
+                                        .toList()
+                                : items)
+                        .append(text);
             } else {
                 text.append("unknown, as this user has no control socket of the daemon\n");
             }
@@ -221,7 +227,7 @@ public final class Status {
             List<String> row = new ArrayList<>();
             for (String name : names) {
                 Object value = ((Map<?, ?>) item).get(name);
-                row.add((row.isEmpty() ? "  " : "") + (value == null ? "-" : value.toString()));
+                row.add((row.isEmpty() ? "  " : "") + (value == null || value.equals("") ? "-" : value.toString()));
             }
             rows.add(row);
         }

@@ -47,6 +47,43 @@ class StatusTest {
                 """, Status.text(status));
     }
 
+    /** The same word as in `plugins list`; programs read two truths. */
+    @Test
+    void aPluginIsPlannedInTheWordsOfItsList() {
+        for (String fact : List.of("sessions", "routes", "workers")) {
+            status.put(fact, List.of());
+        }
+        status.put(
+                "plugins",
+                List.of(
+                        plugin("audit", true, false),
+                        plugin("policy", true, true),
+                        plugin("spare", false, false),
+                        plugin("", false, false)));
+        assertEquals("""
+                Plugins: 4
+                  KIND    PLANNED   STATE
+                  audit   optional  active
+                  policy  required  active
+                  spare   no        active
+                  -       -         active
+                """, Status.text(status).substring(Status.text(status).indexOf("Plugins")));
+        assertEquals("""
+                kind     policy
+                planned  required
+                state    active
+                """, PluginCommands.text(plugin("policy", true, true)));
+    }
+
+    private static Map<String, Object> plugin(String kind, boolean planned, boolean required) {
+        Map<String, Object> plugin = new LinkedHashMap<>();
+        plugin.put("kind", kind);
+        plugin.put("planned", planned);
+        plugin.put("required", required);
+        plugin.put("state", "active");
+        return plugin;
+    }
+
     @Test
     void aDaemonThatStopsIsToldBesideItsSuccessorOrAlone() {
         Map<String, Object> stops = new LinkedHashMap<>();
