@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.cli.internal.CarriersCommand;
@@ -39,6 +40,8 @@ public final class Main {
     private static final int USAGE = 2;
     private static final int ALREADY_RUNNING = 3;
 
+    private static final Duration HOOKS_LIMIT = Duration.ofSeconds(5);
+
     private final Map<String, String> environment;
     private final PrintStream out;
     private final PrintStream err;
@@ -57,6 +60,19 @@ public final class Main {
             err.println("error: standard output cannot be written");
             status = FAILED;
         }
+        exit(status);
+    }
+
+    /** Ends the process in any case: shutdown hooks may be a plugin's, and a hook that hangs would keep it for ever. */
+    private static void exit(int status) {
+        Thread.ofPlatform().name("last-exit").daemon().start(() -> {
+            try {
+                Thread.sleep(HOOKS_LIMIT);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            Runtime.getRuntime().halt(status);
+        });
         System.exit(status);
     }
 

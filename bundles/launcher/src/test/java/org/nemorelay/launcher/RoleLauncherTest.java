@@ -25,7 +25,6 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
-import org.osgi.framework.startlevel.BundleStartLevel;
 
 class RoleLauncherTest {
     /** Activators are made by the framework, so what they saw is kept here. */
@@ -166,7 +165,6 @@ class RoleLauncherTest {
         @Override
         public void start(BundleContext context) throws BundleException {
             Bundle plugin = context.installBundle("classpath:plugin-1.jar");
-            plugin.adapt(BundleStartLevel.class).setStartLevel(1);
             plugin.start();
             service(context, ProcessControl.class).exit(0);
         }

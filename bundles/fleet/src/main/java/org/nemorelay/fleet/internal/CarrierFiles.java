@@ -28,7 +28,6 @@ import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
-import org.osgi.framework.startlevel.BundleStartLevel;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
@@ -195,9 +194,9 @@ public final class CarrierFiles {
             throw new Refused(
                     "is " + next.getSymbolicName() + ", not " + before.get().getSymbolicName());
         }
-        next.adapt(BundleStartLevel.class).setStartLevel(startLevel());
         try {
-            next.start();
+            // The framework itself never starts it: what hangs then would hang every stop.
+            next.start(Bundle.START_TRANSIENT);
         } catch (BundleException e) {
             throw new Refused(
                     "does not start: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
@@ -212,13 +211,6 @@ public final class CarrierFiles {
             pause(LOOK_AGAIN_MILLIS / 4);
             missing = missing(next);
         }
-    }
-
-    private int startLevel() {
-        return running.values().stream()
-                .mapToInt(bundle -> bundle.adapt(BundleStartLevel.class).getStartLevel())
-                .min()
-                .orElse(1);
     }
 
     /** Carriers of running bundles of this name that the new one does not have as they are. */

@@ -24,7 +24,7 @@ import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.launch.Framework;
-import org.osgi.framework.startlevel.BundleStartLevel;
+import org.osgi.framework.startlevel.FrameworkStartLevel;
 import org.osgi.framework.wiring.BundleRequirement;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.FrameworkWiring;
@@ -47,7 +47,12 @@ public final class RoleFramework {
 
     private static final String ROLE_START_LEVEL = "2";
 
-    private static final int CARRIER_START_LEVEL = 1;
+    /**
+     * Of what is installed after the role's bundles, carriers and plugins: on a stop the role ends first, and they take what it
+     * sends until then. They have it from the start: a bundle whose level is changed may be started by the framework's own
+     * thread, and one that hangs there hangs every stop.
+     */
+    private static final int LATER_START_LEVEL = 1;
 
     /** Logging stays outside the framework, so that it works before and after it and one stack serves both sides. */
     private static final String SYSTEM_PACKAGES =
@@ -99,7 +104,6 @@ public final class RoleFramework {
         configuration.put(Constants.FRAMEWORK_SYSTEMCAPABILITIES_EXTRA, SYSTEM_CAPABILITIES);
         // An updated plugin starts beside the one that it replaces.
         configuration.put(Constants.FRAMEWORK_BSNVERSION, Constants.FRAMEWORK_BSNVERSION_MULTIPLE);
-        // Plugins have level 1: on a stop the role's bundles end first, and plugins take what they send until then.
         configuration.put(FelixConstants.BUNDLE_STARTLEVEL_PROP, ROLE_START_LEVEL);
         configuration.put(Constants.FRAMEWORK_BEGINNING_STARTLEVEL, ROLE_START_LEVEL);
         // Configurations hold credentials: they stay in memory.
@@ -131,6 +135,7 @@ public final class RoleFramework {
         for (MavenId id : feature.bundles()) {
             bundles.add(context.installBundle(classPath.location(id)));
         }
+        framework.adapt(FrameworkStartLevel.class).setInitialBundleStartLevel(LATER_START_LEVEL);
         for (String carrier : feature.carriers()) {
             installCarrier(context, carrier);
         }
@@ -142,7 +147,7 @@ public final class RoleFramework {
         }
     }
 
-    /** Bundles in files with class loaders of their own; on a stop they end after the role, which still uses them. */
+    /** Bundles in files with class loaders of their own. */
     private void installCarrier(BundleContext context, String carrier) throws BundleException {
         Feature files = Feature.read(options.home().resolve("features").resolve(carrier + ".json"));
         for (MavenId id : files.bundles()) {
@@ -153,9 +158,7 @@ public final class RoleFramework {
                         "bundle " + id + " of feature " + carrier + " is missing: there is no " + file
                                 + ", install again");
             }
-            Bundle bundle = install(context, file);
-            bundle.adapt(BundleStartLevel.class).setStartLevel(CARRIER_START_LEVEL);
-            bundles.add(bundle);
+            bundles.add(install(context, file));
         }
     }
 

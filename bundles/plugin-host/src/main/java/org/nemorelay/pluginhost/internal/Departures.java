@@ -8,12 +8,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.nemorelay.telemetry.EventLog;
 
 /** The ends of plugins: each stopped and uninstalled on threads of its own, and what one leaves behind is named. */
 final class Departures {
     private final long stopMillis;
     private final EventLog log;
+    private final EventLog atTheEnd;
     private final Remains remains = new Remains();
 
     /** Guarded by itself. */
@@ -25,10 +27,15 @@ final class Departures {
     /** A plugin that has come to its end, and what is left of it. */
     private record Gone(Generation generation, WeakReference<ClassLoader> loader) {}
 
-    /** @param stopMillis how long one may take */
-    Departures(long stopMillis, EventLog log) {
+    /**
+     * @param stopMillis how long one may take
+     * @param log of what ends while requests run
+     * @param atTheEnd of what ends with the worker
+     */
+    Departures(long stopMillis, EventLog log, EventLog atTheEnd) {
         this.stopMillis = stopMillis;
         this.log = log;
+        this.atTheEnd = atTheEnd;
     }
 
     /** What has been left behind so far, by file. */
@@ -49,6 +56,19 @@ final class Departures {
                         gone.add(new Gone(generation, known));
                     }
                 });
+            }
+        });
+    }
+
+    /** Stops a plugin at the end of the worker; completes when it has, or when it had its time and is named. */
+    CompletableFuture<Void> stop(Generation generation) {
+        return generation.stop(stopMillis).thenAccept(end -> {
+            if (end instanceof Generation.End.Blocked) {
+                log(
+                        atTheEnd,
+                        generation,
+                        described(generation) + " did not come to an end within " + stopMillis / 1_000
+                                + " s, the worker ends without waiting for it; correct the plugin's deactivation");
             }
         });
     }
@@ -93,6 +113,13 @@ final class Departures {
     }
 
     private void left(Generation generation, String line) {
+        log(log, generation, line);
+        synchronized (blocked) {
+            blocked.put(generation.file(), line);
+        }
+    }
+
+    private static void log(EventLog log, Generation generation, String line) {
         log.log(
                 EventLog.Level.ERROR,
                 PluginHostComponent.TARGET,
@@ -100,8 +127,5 @@ final class Departures {
                 line,
                 "plugin",
                 generation.names());
-        synchronized (blocked) {
-            blocked.put(generation.file(), line);
-        }
     }
 }

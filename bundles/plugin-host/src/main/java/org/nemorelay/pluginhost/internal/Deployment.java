@@ -110,7 +110,7 @@ final class Deployment {
             EventLog log) {
         this.context = context;
         this.log = new LogWhileRunning(context, log);
-        this.departures = new Departures(limits.stopMillis(), this.log);
+        this.departures = new Departures(limits.stopMillis(), this.log, log);
         this.files = new PluginFiles(context, folders, departures, this.log);
         this.starts = new Starts(components, serves, this.log);
         this.report = new Report(files, departures, stuck, failing, holding);
@@ -409,12 +409,19 @@ final class Deployment {
 
     /** Stops and uninstalls everything, each plugin for as long as it may take. */
     void retireAll() {
+        each(generation -> generation.retire(limits.stopMillis()));
+    }
+
+    /** Stops everything, each plugin for as long as it may take: the framework would stop one after the other. */
+    void stopAll() {
+        each(departures::stop);
+    }
+
+    private void each(Function<Generation, CompletableFuture<?>> end) {
         Set<Generation> all = new LinkedHashSet<>(running);
         all.addAll(files.generations());
         late.forEach(one -> all.add(one.generation()));
-        CompletableFuture.allOf(all.stream()
-                        .map(generation -> generation.retire(limits.stopMillis()))
-                        .toArray(CompletableFuture[]::new))
+        CompletableFuture.allOf(all.stream().map(end).toArray(CompletableFuture[]::new))
                 .join();
     }
 }

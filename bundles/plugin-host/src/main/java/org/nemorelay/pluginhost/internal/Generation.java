@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -28,7 +29,6 @@ import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
-import org.osgi.framework.startlevel.BundleStartLevel;
 import org.osgi.framework.wiring.BundleCapability;
 import org.osgi.framework.wiring.BundleRevision;
 import org.osgi.framework.wiring.BundleWire;
@@ -43,9 +43,6 @@ import org.osgi.service.cm.ConfigurationAdmin;
  * threads of its own thread group, never on the host's.
  */
 final class Generation {
-    /** Below the relay's own bundles, so that these are stopped while plugins still take events. */
-    private static final int START_LEVEL = 1;
-
     private static final String SCHEME = "reference:";
 
     /** How the name of a private copy begins. */
@@ -90,7 +87,6 @@ final class Generation {
         this.sha256 = sha256;
         this.copy = copy;
         this.bundle = context.installBundle(SCHEME + copy.toUri());
-        bundle.adapt(BundleStartLevel.class).setStartLevel(START_LEVEL);
         for (BundleCapability capability :
                 bundle.adapt(BundleRevision.class).getDeclaredCapabilities(PluginKind.NAMESPACE)) {
             Map<String, Object> attributes = capability.getAttributes();
@@ -308,7 +304,7 @@ final class Generation {
         }
         try {
             // What is not resolved is not started: the framework only says why.
-            bundle.start();
+            bundle.start(Bundle.START_TRANSIENT);
             return Optional.empty();
         } catch (BundleException e) {
             return Optional.of(Failures.start(bundle, wiring, e));
@@ -335,7 +331,8 @@ final class Generation {
                 threads,
                 () -> {
                     try {
-                        bundle.start();
+                        // Never again by the framework itself: what hangs on its own thread hangs every stop.
+                        bundle.start(Bundle.START_TRANSIENT);
                         started.complete(null);
                     } catch (BundleException | IllegalStateException e) {
                         started.completeExceptionally(e);
@@ -379,12 +376,26 @@ final class Generation {
      * Stops and uninstalls on a thread of the plugin's; completes within {@code millis} and a little, on any thread.
      */
     CompletableFuture<End> retire(long millis) {
+        return leave(this::uninstall, millis);
+    }
+
+    /** Stops in the same way, when all that is left goes with the process. */
+    CompletableFuture<End> stop(long millis) {
+        return leave(
+                () -> {
+                    bundle.stop(Bundle.STOP_TRANSIENT);
+                    return new End.Gone(List.of());
+                },
+                millis);
+    }
+
+    private CompletableFuture<End> leave(Callable<End> way, long millis) {
         CompletableFuture<End> end = new CompletableFuture<>();
         Thread stopper = new Thread(
                 threads,
                 () -> {
                     try {
-                        end.complete(uninstall());
+                        end.complete(way.call());
                     } catch (Throwable e) {
                         end.complete(new End.Blocked());
                     }

@@ -159,16 +159,18 @@ public final class PluginHostComponent implements PluginHost {
     void close() throws InterruptedException {
         thread.interrupt();
         thread.join();
+        show(Set.of());
+        Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
+        if (framework.getState() == Bundle.ACTIVE) {
+            // Another host installs them again.
+            deployment.retireAll();
+        } else {
+            deployment.stopAll();
+        }
         stages.close();
         policies.close();
         sinks.close();
-        show(Set.of());
         hook.unregister();
-        Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
-        if (framework.getState() == Bundle.ACTIVE) {
-            // Another host installs them again; at the end of the process the framework stops them itself.
-            deployment.retireAll();
-        }
     }
 
     @Override

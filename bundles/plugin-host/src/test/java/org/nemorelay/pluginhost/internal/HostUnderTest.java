@@ -33,8 +33,11 @@ import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.BundleContext;
+import org.osgi.framework.BundleEvent;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkEvent;
+import org.osgi.framework.SynchronousBundleListener;
 import org.osgi.framework.launch.Framework;
 import org.osgi.service.cm.ConfigurationAdmin;
 import org.osgi.service.component.runtime.ServiceComponentRuntime;
@@ -237,6 +240,21 @@ final class HostUnderTest {
     void stopHost() throws InterruptedException {
         host.close();
         host = null;
+    }
+
+    /** Has the framework stop, in which the host ends as in a worker; returns whether it has stopped in this time. */
+    boolean stopFramework(long millis) throws InterruptedException, BundleException {
+        context().addBundleListener((SynchronousBundleListener) event -> {
+            if (event.getBundle() == framework && event.getType() == BundleEvent.STOPPING) {
+                try {
+                    stopHost();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        });
+        framework.stop();
+        return framework.waitForStop(millis).getType() == FrameworkEvent.STOPPED;
     }
 
     void close() throws InterruptedException, BundleException {
