@@ -591,7 +591,13 @@ final class ProxyExchange extends IteratingCallback
                 return write(false);
             }
             if (Content.Chunk.isFailure(chunk)) {
-                throw chunk.getFailure();
+                if (alone == null && joined == null && response.isCommitted()) {
+                    throw chunk.getFailure();
+                }
+                // What came before it, be it the head alone, is the client's, and tells the hop before whose fault it
+                // is.
+                held = chunk;
+                return write(false);
             }
             if (chunk.isLast() && !chunk.hasRemaining()) {
                 chunk.release();

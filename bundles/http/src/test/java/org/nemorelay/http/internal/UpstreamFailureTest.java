@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -127,6 +129,51 @@ final class UpstreamFailureTest {
                 assertThrows(IOException.class, () -> client.send(POST).read());
                 assertInstanceOf(Outcome.BodyBroken.class, outer.outcome());
                 assertInstanceOf(Outcome.BodyBroken.class, inner.outcome());
+            }
+        }
+    }
+
+    /** All of it in one packet, so that the failure is there as soon as what came before it. */
+    @Test
+    void whatCameBeforeTheBreakIsTheClients() throws Exception {
+        for (String broken : List.of(
+                "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\nx\r\n",
+                "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx(): 1\r\n\r\n",
+                "Content-Length: 5\r\n\r\nok")) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.body(exchange.head());
+                        exchange.send("HTTP/1.1 200 OK\r\n" + broken);
+                    });
+                    Relay relay = new Relay(provider.origin())) {
+                for (int i = 0; i < 50; i++) {
+                    try (RawClient client = new RawClient(relay.port())) {
+                        client.send(POST);
+                        String got = new String(client.in.readAllBytes(), StandardCharsets.ISO_8859_1);
+                        assertTrue(got.startsWith("HTTP/1.1 200 OK\r\n") && got.contains("ok"), broken + " -> " + got);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void aBreakOfTheNextHopsProviderIsNoMissingHead() throws Exception {
+        for (WireProtocol between : WireProtocol.values()) {
+            try (RawProvider provider = new RawProvider(exchange -> {
+                        exchange.body(exchange.head());
+                        exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n");
+                    });
+                    Relay inner = new Relay(provider.origin());
+                    Relay outer = inner.behind(between)) {
+                for (int i = 0; i < 50; i++) {
+                    try (RawClient client = new RawClient(outer.port())) {
+                        client.send(POST);
+                        String got = new String(client.in.readAllBytes(), StandardCharsets.ISO_8859_1);
+                        assertTrue(got.startsWith("HTTP/1.1 200 OK\r\n"), between + " -> " + got);
+                    }
+                }
+                outer.ended(50);
+                outer.outcomes.forEach(outcome -> assertInstanceOf(Outcome.BodyBroken.class, outcome));
             }
         }
     }
