@@ -2,9 +2,9 @@ package org.nemorelay.config;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * What is a credential by its name or its form: keys of plugins' configuration and headers of requests, which records,
@@ -12,24 +12,26 @@ import java.util.regex.Pattern;
  */
 public final class Secrets {
     /** Anywhere in a name, whatever stands between its words. */
-    private static final List<String> WORDS = List.of(
-            "secret",
-            "password",
-            "passwd",
-            "passphrase",
-            "passcode",
-            "credential",
-            "token",
-            "cookie",
-            "authoriz",
-            "authentic",
-            "assertion",
-            "jwt",
-            "bearer",
-            "apikey",
-            "accesskey",
-            "privatekey",
-            "subscriptionkey");
+    private static final List<Word> WORDS = Stream.of(
+                    "secret",
+                    "password",
+                    "passwd",
+                    "passphrase",
+                    "passcode",
+                    "credential",
+                    "token",
+                    "cookie",
+                    "authoriz",
+                    "authentic",
+                    "assertion",
+                    "jwt",
+                    "bearer",
+                    "apikey",
+                    "accesskey",
+                    "privatekey",
+                    "subscriptionkey")
+            .map(Word::new)
+            .toList();
 
     /** A word of a name. */
     private static final Set<String> WHOLE_WORDS = Set.of("pwd", "pass", "dpop", "otp");
@@ -77,36 +79,73 @@ public final class Secrets {
     }
 
     private static boolean named(String name, String text) {
-        StringBuilder joined = new StringBuilder(name.length());
-        String before = "";
+        char[] joined = new char[name.length()];
+        int length = 0;
+        int before = 0;
         boolean opens = false;
         for (int at = 0; at < name.length(); ) {
-            int end = at;
-            while (end < name.length() && isWord(name.charAt(end)) && !(end > at && begins(name, end))) {
-                end++;
-            }
-            if (end > at) {
-                String word = name.substring(at, end).toLowerCase(Locale.ROOT);
-                if (!word.equals("tokens") || !COUNT.matcher(text).matches()) {
-                    joined.append(word);
+            int begin = length;
+            do {
+                char c = name.charAt(at);
+                if (isWord(c)) {
+                    joined[length++] = lower(c);
                 }
-                opens = (word.equals("key") || word.equals("keys")) && !OPEN_KEYS.contains(before);
-                if (word.endsWith("auth") || WHOLE_WORDS.contains(word)) {
+                at++;
+            } while (at < name.length() && isWord(name.charAt(at)) && !begins(name, at));
+            int word = length - begin;
+            if (word > 0) {
+                if (is("tokens", joined, begin, word) && COUNT.matcher(text).matches()) {
+                    length = begin;
+                    before = begin;
+                    opens = false;
+                    continue;
+                }
+                opens = (is("key", joined, begin, word) || is("keys", joined, begin, word))
+                        && !OPEN_KEYS.contains(new String(joined, before, begin - before));
+                if (word >= 4 && is("auth", joined, length - 4, 4)
+                        || word <= 4 && WHOLE_WORDS.contains(new String(joined, begin, word))) {
                     return true;
                 }
-                before = word;
+                before = begin;
             }
-            at = end > at ? end : at + 1;
         }
-        if (opens) {
-            return true;
-        }
-        for (String word : WORDS) {
-            if (joined.indexOf(word) >= 0) {
+        return opens || holdsWord(new String(joined, 0, length));
+    }
+
+    private static boolean holdsWord(String joined) {
+        int letters = letters(joined);
+        for (Word word : WORDS) {
+            if ((word.letters & ~letters) == 0 && joined.contains(word.text)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** A bit for each letter that is in it. */
+    private static int letters(String text) {
+        int letters = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            letters |= c >= 'a' && c <= 'z' ? 1 << c - 'a' : 0;
+        }
+        return letters;
+    }
+
+    private static boolean is(String word, char[] joined, int begin, int length) {
+        if (word.length() != length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (word.charAt(i) != joined[begin + i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static char lower(char c) {
+        return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
     }
 
     private static boolean isWord(char c) {
@@ -116,5 +155,12 @@ public final class Secrets {
     /** As in {@code apiKey}. */
     private static boolean begins(String name, int at) {
         return Character.isUpperCase(name.charAt(at)) && !Character.isUpperCase(name.charAt(at - 1));
+    }
+
+    /** A word, and which letters a name must have to hold it: nearly all names lack one. */
+    private record Word(String text, int letters) {
+        Word(String text) {
+            this(text, Secrets.letters(text));
+        }
     }
 }

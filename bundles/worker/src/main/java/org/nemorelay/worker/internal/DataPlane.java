@@ -201,8 +201,8 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
                     .start();
             return;
         }
-        ExchangeListener listener =
-                new ProviderExchange(route.family(), observation.exchange(path, headers, Optional.empty()), failures);
+        ExchangeListener listener = new ProviderExchange(
+                route.family(), observation.exchange(path, () -> headers, Optional.empty()), failures);
         forwarder.forward(
                 request,
                 response,
@@ -219,7 +219,7 @@ final class DataPlane extends Handler.Abstract.NonBlocking {
     private PluginExchange.Record recorded(String path) {
         return new PluginExchange.Record() {
             @Override
-            public ExchangeListener sent(HttpFields headers, Optional<byte[]> body) {
+            public ExchangeListener sent(Supplier<HttpFields> headers, Optional<byte[]> body) {
                 return observation.exchange(path, headers, body);
             }
 

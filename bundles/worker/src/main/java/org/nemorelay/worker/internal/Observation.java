@@ -3,6 +3,7 @@ package org.nemorelay.worker.internal;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.nemorelay.http.ExchangeListener;
 import org.nemorelay.pipeline.Clearance;
@@ -24,9 +25,10 @@ interface Observation {
     /**
      * What sees a provider request that is about to be sent on; {@link ExchangeListener#NONE} when nobody records it.
      *
+     * @param headers asked for at once, where somebody does
      * @param body plain, where it was read already
      */
-    ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body);
+    ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body);
 
     /**
      * A provider request that plugins did not let pass.

@@ -298,9 +298,11 @@ public final class WorkerRole {
         }
 
         @Override
-        public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
+        public ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body) {
             Optional<TrafficEvents> traffic = events;
-            return traffic.isPresent() ? traffic.get().exchange(path, headers, body) : ExchangeListener.NONE;
+            return traffic.isPresent() && traffic.get().observes(path)
+                    ? traffic.get().exchange(path, headers.get(), body)
+                    : ExchangeListener.NONE;
         }
 
         @Override

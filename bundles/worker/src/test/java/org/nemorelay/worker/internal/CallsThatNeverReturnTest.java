@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -94,7 +95,7 @@ final class CallsThatNeverReturnTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
+            public ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body) {
                 return new ExchangeListener() {};
             }
 

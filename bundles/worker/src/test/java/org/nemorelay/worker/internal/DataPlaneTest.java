@@ -23,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,7 +87,7 @@ final class DataPlaneTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
+            public ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body) {
                 exchanges.add(path);
                 beforeSending.run();
                 return ExchangeListener.NONE;

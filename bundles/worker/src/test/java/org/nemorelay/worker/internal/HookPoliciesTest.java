@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,7 +70,7 @@ final class HookPoliciesTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
+            public ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body) {
                 return ExchangeListener.NONE;
             }
 

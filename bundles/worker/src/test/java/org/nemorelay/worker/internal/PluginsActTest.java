@@ -22,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.AfterEach;
@@ -87,7 +88,7 @@ final class PluginsActTest {
             }
 
             @Override
-            public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
+            public ExchangeListener exchange(String path, Supplier<HttpFields> headers, Optional<byte[]> body) {
                 recorded.add("sent " + body.map(bytes -> new String(bytes, StandardCharsets.UTF_8)));
                 return new ExchangeListener() {
                     @Override

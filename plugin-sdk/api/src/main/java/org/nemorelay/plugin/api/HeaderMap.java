@@ -33,6 +33,9 @@ public final class HeaderMap {
         }
     }
 
+    /** The characters of a name. */
+    private static final boolean[] TOKEN = tokens();
+
     private static final HeaderMap EMPTY = new HeaderMap(List.of());
 
     private final List<Header> headers;
@@ -99,7 +102,7 @@ public final class HeaderMap {
         // Most changes are at the end, where a header is added.
         int same = 0;
         int shorter = Math.min(headers.size(), before.headers.size());
-        while (same < shorter && headers.get(same).equals(before.headers.get(same))) {
+        while (same < shorter && same(headers.get(same), before.headers.get(same))) {
             same++;
         }
         Set<String> names = new TreeSet<>();
@@ -112,6 +115,10 @@ public final class HeaderMap {
             names.removeIf(name -> all(name).equals(before.all(name)));
         }
         return names;
+    }
+
+    private static boolean same(Header one, Header other) {
+        return one == other || one.equals(other);
     }
 
     /** With exactly one header of the name: in the place of the first one, or last. */
@@ -170,11 +177,19 @@ public final class HeaderMap {
     private static boolean isToken(String name) {
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);
-            if (c <= 0x20 || c >= 0x7f || "\"(),/:;<=>?@[\\]{}".indexOf(c) >= 0) {
+            if (c >= 0x7f || !TOKEN[c]) {
                 return false;
             }
         }
         return !name.isEmpty();
+    }
+
+    private static boolean[] tokens() {
+        boolean[] tokens = new boolean[0x7f];
+        for (char c = 0x21; c < 0x7f; c++) {
+            tokens[c] = "\"(),/:;<=>?@[\\]{}".indexOf(c) < 0;
+        }
+        return tokens;
     }
 
     private static boolean isFieldValue(String value) {

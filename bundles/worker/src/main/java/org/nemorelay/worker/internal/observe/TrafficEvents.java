@@ -157,6 +157,11 @@ public final class TrafficEvents {
                 });
     }
 
+    /** Whether requests to this path, without a query, are recorded now. */
+    public boolean observes(String path) {
+        return ModelApi.ofPath(path).isPresent() && plugins.get().observed();
+    }
+
     /**
      * A provider request that is about to be sent on.
      *
@@ -167,7 +172,7 @@ public final class TrafficEvents {
      *     recorded
      */
     public ExchangeListener exchange(String path, HttpFields headers, Optional<byte[]> body) {
-        if (ModelApi.ofPath(path).isEmpty() || !plugins.get().observed()) {
+        if (!observes(path)) {
             return ExchangeListener.NONE;
         }
         Optional<ObservedCall> call = call(

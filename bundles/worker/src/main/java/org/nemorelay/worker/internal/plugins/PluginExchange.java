@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
@@ -55,10 +56,10 @@ public final class PluginExchange {
         /**
          * A request that is about to be sent.
          *
-         * @param headers as they are sent, the relay's own included
+         * @param headers as they are sent, the relay's own included; asked for at once or never
          * @param body plain, where a plugin read it
          */
-        ExchangeListener sent(HttpFields headers, Optional<byte[]> body);
+        ExchangeListener sent(Supplier<HttpFields> headers, Optional<byte[]> body);
 
         /**
          * A request that is not sent.
@@ -183,10 +184,13 @@ public final class PluginExchange {
                 }
                 case Clearance.Verdict.Go(ModelRequest admitted) -> {
                     HeaderEdit edit = PluginHeaders.edit(offered.headers(), admitted.headers());
-                    HttpFields.Mutable sent = HttpFields.build(request.getHeaders());
-                    edit.apply(sent);
                     ExchangeListener observer = record.sent(
-                            sent, body.map(ignored -> admitted.body().bytes()));
+                            () -> {
+                                HttpFields.Mutable sent = HttpFields.build(request.getHeaders());
+                                edit.apply(sent);
+                                return sent;
+                            },
+                            body.map(ignored -> admitted.body().bytes()));
                     if (stages.answer()) {
                         execute(pipeline, body, offered, admitted, observer);
                     } else {

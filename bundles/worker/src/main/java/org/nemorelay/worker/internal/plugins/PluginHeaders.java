@@ -51,17 +51,19 @@ final class PluginHeaders {
         if (names.isEmpty()) {
             return HeaderEdit.NONE;
         }
+        List<HttpField> put = new ArrayList<>();
+        for (HeaderMap.Header header : after.list()) {
+            if (names.contains(header.name().toLowerCase(Locale.ROOT))) {
+                put.add(new HttpField(header.name(), header.value()));
+            }
+        }
         return fields -> {
             for (Iterator<HttpField> each = fields.iterator(); each.hasNext(); ) {
                 if (names.contains(each.next().getLowerCaseName())) {
                     each.remove();
                 }
             }
-            for (HeaderMap.Header header : after.list()) {
-                if (names.contains(header.name().toLowerCase(Locale.ROOT))) {
-                    fields.add(header.name(), header.value());
-                }
-            }
+            put.forEach(fields::add);
         };
     }
 
