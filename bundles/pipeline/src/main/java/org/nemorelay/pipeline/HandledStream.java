@@ -272,6 +272,9 @@ final class HandledStream implements ByteSource {
                         while (next[0] < batch.size()) {
                             budget.renew();
                             CompletionStage<Void> stage = handler.onEvent(batch.get(next[0]++), this);
+                            if (stage == null) {
+                                return null;
+                            }
                             if (stage != StreamHandler.DONE) {
                                 CompletableFuture<Void> future = stage.toCompletableFuture();
                                 if (!future.isDone() || future.isCompletedExceptionally()) {

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.nemorelay.pipeline.internal.InflatedSource;
+import org.nemorelay.pipeline.internal.OwnHeaders;
 import org.nemorelay.pipeline.internal.ProviderStream;
 import org.nemorelay.pipeline.internal.ProviderWhole;
 import org.nemorelay.plugin.api.Decision;
@@ -36,20 +36,7 @@ import org.nemorelay.plugin.api.StreamIntercept;
  */
 public final class Pipeline {
     private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-    /** What belongs to the connection, or follows from the body: not for a plugin to set. */
-    private static final Set<String> OWN = Set.of(
-            "connection",
-            "content-length",
-            "content-encoding",
-            "host",
-            "keep-alive",
-            "proxy-connection",
-            "te",
-            "trailer",
-            "transfer-encoding",
-            "upgrade",
-            "expect");
+    private static final String OVER = "the request is over";
 
     private final Stages stages;
     private final long limit;
@@ -153,9 +140,13 @@ public final class Pipeline {
                 : ModelRequest.ofHead(request.api(), request.path(), request.headers());
     }
 
+    private static <R> CompletionStage<R> given(CompletionStage<R> stage) {
+        return Objects.requireNonNull(stage, "it returned null");
+    }
+
     /** A stage that fails on null. */
     private static <R> CompletableFuture<R> answered(CompletionStage<R> stage) {
-        CompletableFuture<R> future = stage.toCompletableFuture();
+        CompletableFuture<R> future = given(stage).toCompletableFuture();
         if (future.isDone() && !future.isCompletedExceptionally()) {
             Objects.requireNonNull(future.resultNow(), "its stage completed with null");
             return future;
@@ -172,7 +163,7 @@ public final class Pipeline {
             throw new IllegalStateException("it changed the request's API or path");
         }
         for (String name : changed.headers().namesChangedFrom(before.headers())) {
-            if (OWN.contains(name)) {
+            if (OwnHeaders.contains(name)) {
                 throw new IllegalStateException("it changed the header " + name);
             }
         }
@@ -247,11 +238,17 @@ public final class Pipeline {
     }
 
     private static Answer answer(ModelResponse.Whole whole) {
-        Optional<byte[]> raw = whole instanceof ProviderWhole received ? received.raw() : Optional.empty();
-        byte[] body = raw.orElseGet(() -> whole.body().bytes());
-        HeaderMap headers = raw.isPresent()
-                ? whole.headers()
-                : whole.headers().without("content-encoding").without("etag").without("content-md5");
+        byte[] body;
+        HeaderMap headers;
+        if (whole instanceof ProviderWhole provided && provided.raw().isPresent()) {
+            body = provided.raw().get();
+            headers = OwnHeaders.settled(whole.headers(), provided.received());
+        } else {
+            body = whole.body().bytes();
+            headers = OwnHeaders.settled(whole.headers(), HeaderMap.of())
+                    .without("etag")
+                    .without("content-md5");
+        }
         return new Answer(
                 whole.status(),
                 headers.without("transfer-encoding").with("content-length", Integer.toString(body.length)),
@@ -282,12 +279,12 @@ public final class Pipeline {
     }
 
     private Answer handled(ProviderStream stream) {
+        HeaderMap settled = OwnHeaders.settled(stream.headers(), stream.received());
         if (stream.handlers().isEmpty()) {
-            return new Answer(stream.status(), stream.headers(), stream.source());
+            return new Answer(stream.status(), settled, stream.source());
         }
-        String coding = String.join(",", stream.headers().all("content-encoding"))
-                .strip()
-                .toLowerCase(Locale.ROOT);
+        String coding =
+                String.join(",", settled.all("content-encoding")).strip().toLowerCase(Locale.ROOT);
         ByteSource source;
         switch (coding) {
             case "", "identity" -> source = stream.source();
@@ -303,7 +300,7 @@ public final class Pipeline {
                                         + ", which a plugin's stream intercept cannot read"));
             }
         }
-        HeaderMap headers = stream.headers().without("content-encoding").without("content-length");
+        HeaderMap headers = settled.without("content-encoding").without("content-length");
         return new Answer(stream.status(), headers, new HandledStream(stream.api(), source, stream.handlers(), limit));
     }
 
@@ -353,10 +350,10 @@ public final class Pipeline {
             stage.share()
                     .<ModelResponse>call(
                             CALL_NANOS,
-                            budget -> stage.service()
-                                    .execute(
-                                            shown(request, stage),
-                                            changed -> next(stage, request, changed, at, budget, provided))
+                            budget -> given(stage.service()
+                                            .execute(
+                                                    shown(request, stage),
+                                                    changed -> next(stage, request, changed, at, budget, provided)))
                                     .handle((response, failure) -> {
                                         if (failure == null) {
                                             return bound(response, stage.share());
@@ -424,6 +421,9 @@ public final class Pipeline {
 
         private CompletableFuture<ModelResponse> send(ModelRequest request) {
             synchronized (this) {
+                if (over) {
+                    return CompletableFuture.failedFuture(new IllegalStateException(OVER));
+                }
                 sent = request;
             }
             CompletableFuture<ModelResponse> response = new CompletableFuture<>();
@@ -434,7 +434,7 @@ public final class Pipeline {
                 }
                 if (!keep(answer.body())) {
                     answer.body().cancel();
-                    response.completeExceptionally(new IllegalStateException("the request is over"));
+                    response.completeExceptionally(new IllegalStateException(OVER));
                 } else if (streamed(answer.status(), answer.headers())
                         || stages.executions().isEmpty()) {
                     stream(request, answer, response);
@@ -447,7 +447,13 @@ public final class Pipeline {
 
         private void stream(ModelRequest request, Answer answer, CompletableFuture<ModelResponse> response) {
             ProviderStream stream = new ProviderStream(
-                    request.api(), answer.status(), answer.headers(), answer.body(), List.of(), Optional.empty());
+                    request.api(),
+                    answer.status(),
+                    answer.headers(),
+                    answer.headers(),
+                    answer.body(),
+                    List.of(),
+                    Optional.empty());
             response.complete(stream);
         }
 
@@ -505,9 +511,25 @@ public final class Pipeline {
                         .isPresent();
     }
 
-    /** A plugin's own stream in the form in which the relay plays it. */
+    /** Whether HTTP has answers of this status with such a body. */
+    private static boolean carried(ModelResponse.Whole whole) {
+        return switch (whole.status()) {
+            case 204, 205, 304 ->
+                (whole instanceof ProviderWhole provided ? provided.raw() : Optional.<byte[]>empty())
+                                .map(raw -> raw.length)
+                                .orElseGet(() -> whole.body().length())
+                        == 0;
+            default -> whole.status() >= 200 && whole.status() <= 599;
+        };
+    }
+
+    /** A plugin's answer, an own stream in the form in which the relay plays it. */
     private static ModelResponse bound(ModelResponse response, Share share) {
         Objects.requireNonNull(response, "its stage completed with null");
+        if (response instanceof ModelResponse.Whole whole && !carried(whole)) {
+            throw new IllegalStateException("its answer has the status " + whole.status()
+                    + ", which none with a body has: 200 to 599, 204, 205 and 304 aside");
+        }
         if (!(response instanceof ReplayedStream replayed)) {
             return response;
         }
@@ -519,6 +541,7 @@ public final class Pipeline {
                 replayed.api(),
                 replayed.status(),
                 replayed.headers(),
+                HeaderMap.of(),
                 ByteSource.of(bytes.toByteArray()),
                 replayed.handlers().stream()
                         .map(handler -> new ProviderStream.Bound(handler, share))

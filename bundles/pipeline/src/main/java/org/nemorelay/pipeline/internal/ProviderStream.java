@@ -13,11 +13,18 @@ import org.nemorelay.plugin.api.StreamHandler;
 /**
  * A streamed answer on its way through the services.
  *
+ * @param received the headers as they came
  * @param handlers each with the share that it runs in
  * @param caller whose handler the next one will be
  */
 public record ProviderStream(
-        ModelApi api, int status, HeaderMap headers, ByteSource source, List<Bound> handlers, Optional<Share> caller)
+        ModelApi api,
+        int status,
+        HeaderMap headers,
+        HeaderMap received,
+        ByteSource source,
+        List<Bound> handlers,
+        Optional<Share> caller)
         implements ModelResponse.Streamed {
     /** A handler and the share that it runs in. */
     public record Bound(StreamHandler handler, Share share) {}
@@ -30,16 +37,16 @@ public record ProviderStream(
     public ProviderStream through(StreamHandler handler) {
         List<Bound> more = new ArrayList<>(handlers);
         more.add(new Bound(handler, caller.orElseThrow()));
-        return new ProviderStream(api, status, headers, source, more, caller);
+        return new ProviderStream(api, status, headers, received, source, more, caller);
     }
 
     @Override
     public ProviderStream withHeaders(HeaderMap changed) {
-        return new ProviderStream(api, status, changed, source, handlers, caller);
+        return new ProviderStream(api, status, changed, received, source, handlers, caller);
     }
 
     /** The same answer as another service sees it. */
     public ProviderStream seenBy(Share share) {
-        return new ProviderStream(api, status, headers, source, handlers, Optional.of(share));
+        return new ProviderStream(api, status, headers, received, source, handlers, Optional.of(share));
     }
 }

@@ -19,13 +19,13 @@ public final class ProviderWhole implements ModelResponse.Whole {
     /** What came, decoded once. */
     private static final class Received {
         private final byte[] raw;
-        private final String coding;
+        private final HeaderMap headers;
         private final long limit;
         private volatile JsonText plain;
 
-        Received(byte[] raw, String coding, long limit) {
+        Received(byte[] raw, HeaderMap headers, long limit) {
             this.raw = raw;
-            this.coding = coding;
+            this.headers = headers;
             this.limit = limit;
         }
 
@@ -33,6 +33,7 @@ public final class ProviderWhole implements ModelResponse.Whole {
             JsonText known = plain;
             if (known == null) {
                 try {
+                    String coding = String.join(",", headers.all("content-encoding"));
                     known = JsonText.of(ContentCodings.decode(raw, coding, limit));
                 } catch (ContentCodings.Unreadable e) {
                     throw new JsonException("the provider's answer cannot be read: " + e.getMessage());
@@ -53,8 +54,7 @@ public final class ProviderWhole implements ModelResponse.Whole {
 
     /** @param limit how large the body may be when it is plain */
     public static ProviderWhole of(ModelApi api, int status, HeaderMap headers, byte[] raw, long limit) {
-        String coding = String.join(",", headers.all("content-encoding"));
-        return new ProviderWhole(api, status, headers, new Received(raw, coding, limit), Optional.empty());
+        return new ProviderWhole(api, status, headers, new Received(raw, headers, limit), Optional.empty());
     }
 
     @Override
@@ -75,6 +75,11 @@ public final class ProviderWhole implements ModelResponse.Whole {
     @Override
     public JsonText body() {
         return changed.orElseGet(received::plain);
+    }
+
+    /** The headers as they came. */
+    public HeaderMap received() {
+        return received.headers;
     }
 
     /** The bytes as they came; empty when another body stands in their place. */

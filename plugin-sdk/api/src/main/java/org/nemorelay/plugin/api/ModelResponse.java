@@ -18,7 +18,10 @@ public interface ModelResponse {
     /** Without what belongs to the connection. */
     HeaderMap headers();
 
-    /** An answer of one piece, with other headers. */
+    /**
+     * The answer with other headers. Length, content coding and what belongs to the connection are the relay's: what is said of
+     * them here is not heeded.
+     */
     ModelResponse withHeaders(HeaderMap headers);
 
     /** With exactly one header of the name. */
@@ -43,6 +46,7 @@ public interface ModelResponse {
         @Override
         Whole withHeaders(HeaderMap headers);
 
+        /** With another status, 200 to 599; 204, 205 and 304 have no body. Any other is the plugin's failure. */
         Whole withStatus(int status);
 
         /** The model that answered. */
@@ -80,7 +84,7 @@ public interface ModelResponse {
         Streamed withHeaders(HeaderMap headers);
     }
 
-    /** An answer of the plugin's own. */
+    /** An answer of the plugin's own; for the status see {@link Whole#withStatus}. */
     static Whole of(ModelApi api, int status, JsonText body) {
         return new OwnResponse(api, status, HeaderMap.of().with("content-type", "application/json"), body);
     }
