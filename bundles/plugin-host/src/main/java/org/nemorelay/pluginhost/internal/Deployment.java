@@ -45,10 +45,11 @@ final class Deployment {
     /** How long plugins may take.
      * @param changeMillis to start, when they are installed or changed while requests run
      * @param stopMillis to stop
+     * @param closeMillis of that, for what one service of it was given
      * @param slowMillis after which one that a worker's start waits for is named, again and again
      * @param settledMillis that nothing may have changed before a change counts: copies come in pieces, and changes together */
-    record Limits(long changeMillis, long stopMillis, long slowMillis, long settledMillis) {
-        static final Limits DEFAULT = new Limits(30_000, 15_000, 60_000, 600);
+    record Limits(long changeMillis, long stopMillis, long closeMillis, long slowMillis, long settledMillis) {
+        static final Limits DEFAULT = new Limits(30_000, 15_000, 5_000, 60_000, 600);
     }
 
     final BundleContext context;
@@ -100,6 +101,7 @@ final class Deployment {
             BundleFolders folders,
             ConfigurationAdmin admin,
             ComponentStates components,
+            Departures departures,
             StuckCalls stuck,
             Predicate<Bundle> serves,
             BiFunction<Bundle, String, String> failing,
@@ -110,7 +112,7 @@ final class Deployment {
             EventLog log) {
         this.context = context;
         this.log = new LogWhileRunning(context, log);
-        this.departures = new Departures(limits.stopMillis(), this.log, log);
+        this.departures = departures;
         this.files = new PluginFiles(context, folders, departures, this.log);
         this.starts = new Starts(components, serves, this.log);
         this.report = new Report(files, departures, stuck, failing, holding);
@@ -409,7 +411,7 @@ final class Deployment {
 
     /** Stops and uninstalls everything, each plugin for as long as it may take. */
     void retireAll() {
-        each(generation -> generation.retire(limits.stopMillis()));
+        each(departures::remove);
     }
 
     /** Stops everything, each plugin for as long as it may take: the framework would stop one after the other. */

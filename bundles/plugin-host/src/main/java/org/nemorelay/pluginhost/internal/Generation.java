@@ -370,6 +370,9 @@ final class Generation {
 
         /** It did not come to an end in time; its threads, configuration and classes stay. */
         record Blocked() implements End {}
+
+        /** It could not be ended; what stays is not known. */
+        record Failed(String reason) implements End {}
     }
 
     /**
@@ -397,7 +400,7 @@ final class Generation {
                     try {
                         end.complete(way.call());
                     } catch (Throwable e) {
-                        end.complete(new End.Blocked());
+                        end.complete(new End.Failed(Failures.line(e.toString())));
                     }
                 },
                 threads.getName() + "-stop");
@@ -413,6 +416,8 @@ final class Generation {
             // Components end here, on this thread; without their configurations they would on Configuration Admin's.
             bundle.uninstall();
         }
+        // A plugin may leave this thread interrupted.
+        Thread.interrupted();
         for (Configuration configuration : configurations) {
             configuration.delete();
         }

@@ -32,11 +32,13 @@ public final class PluginCheckComponent implements PluginCheck {
             @Reference ConfigurationAdmin configurations) {
         this.plan = plan;
         this.folder = folder(options);
+        EventLog log = new Silence();
         Deployment deployment = new Deployment(
                 context,
                 PluginHostComponent.folders(options),
                 configurations,
                 new ComponentStates(runtime),
+                new Departures(Deployment.Limits.DEFAULT.stopMillis(), log, log, () -> {}),
                 new StuckCalls(() -> {}),
                 bundle -> false,
                 (bundle, kind) -> "",
@@ -44,7 +46,7 @@ public final class PluginCheckComponent implements PluginCheck {
                 bundles -> CompletableFuture.completedFuture(null),
                 () -> {},
                 Deployment.Limits.DEFAULT,
-                new Silence());
+                log);
         deployment.plan(plan);
         this.inspection = new Inspection(deployment);
     }

@@ -86,25 +86,31 @@ public final class PluginHostComponent implements PluginHost {
         this.context = context;
         this.log = log;
         StuckCalls stuck = new StuckCalls(this::troubleChanged);
+        Departures departures =
+                new Departures(limits.stopMillis(), new LogWhileRunning(context, log), log, this::troubleChanged);
         this.sinks = new PluginServices<>(
                 context,
-                log,
+                departures::left,
+                limits.closeMillis(),
                 EventSubscriber.class,
                 (name, activation, started) ->
                         new SubscriberThread(name, log, activation, started, this::troubleChanged),
                 this::servicesChanged);
         this.policies = new PluginServices<>(
                 context,
-                log,
+                departures::left,
+                limits.closeMillis(),
                 HookPolicy.class,
                 (name, activation, started) -> new PolicyThreads(name, log, activation, started, stuck.of(name)),
                 this::servicesChanged);
-        this.stages = new StageServices(context, log, this::servicesChanged, stuck);
+        this.stages =
+                new StageServices(context, log, departures::left, limits.closeMillis(), this::servicesChanged, stuck);
         this.deployment = new Deployment(
                 context,
                 folders(options),
                 configurations,
                 new ComponentStates(runtime),
+                departures,
                 stuck,
                 bundle -> sinks.serve(bundle) && policies.serve(bundle) && stages.serve(bundle),
                 sinks::trouble,

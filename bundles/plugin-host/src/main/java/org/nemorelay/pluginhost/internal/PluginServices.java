@@ -5,10 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.ServiceReference;
@@ -22,14 +22,12 @@ import org.osgi.util.tracker.ServiceTrackerCustomizer;
  * @param <H> what it serves behind
  */
 final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginServices.Runner> {
-    /** How long a service that goes away may take for what it was given. */
-    private static final long CLOSE_MILLIS = 5000;
-
     /** How many services of one plugin may be in use. */
     static final int MAX_SERVICES = 64;
 
     private final BundleContext context;
-    private final EventLog log;
+    private final BiConsumer<Bundle, String> left;
+    private final long closeMillis;
     private final Starter<S, H> starter;
     private final Runnable changed;
     private final ServiceTracker<S, Runner> tracker;
@@ -58,10 +56,21 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
         Runner start(String name, Supplier<Optional<S>> activation, Consumer<Optional<H>> started);
     }
 
-    /** @param changed told, on any thread, when a service has started, did not, or is gone */
-    PluginServices(BundleContext context, EventLog log, Class<S> type, Starter<S, H> starter, Runnable changed) {
+    /**
+     * @param left told of a service that is gone and whose calls have not come back, by bundle and kind
+     * @param closeMillis how long a service that goes away may take for what it was given
+     * @param changed told, on any thread, when a service has started, did not, or is gone
+     */
+    PluginServices(
+            BundleContext context,
+            BiConsumer<Bundle, String> left,
+            long closeMillis,
+            Class<S> type,
+            Starter<S, H> starter,
+            Runnable changed) {
         this.context = context;
-        this.log = log;
+        this.left = left;
+        this.closeMillis = closeMillis;
         this.starter = starter;
         this.changed = changed;
         this.tracker = new ServiceTracker<>(context, type, this);
@@ -135,14 +144,8 @@ final class PluginServices<S, H> implements ServiceTrackerCustomizer<S, PluginSe
         remove(reference);
         changed.run();
         try {
-            if (!runner.close(CLOSE_MILLIS)) {
-                log.log(
-                        EventLog.Level.ERROR,
-                        PluginHostComponent.TARGET,
-                        "plugin_abandoned",
-                        "plugin " + name(reference) + " did not come to an end, its thread is left behind",
-                        "plugin",
-                        name(reference));
+            if (!runner.close(closeMillis)) {
+                left.accept(reference.getBundle(), name(reference));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

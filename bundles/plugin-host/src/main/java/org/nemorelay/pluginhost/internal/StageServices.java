@@ -3,6 +3,7 @@ package org.nemorelay.pluginhost.internal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -31,6 +32,8 @@ final class StageServices {
     private final EventLog log;
     private final Runnable changed;
     private final StuckCalls stuck;
+    private final BiConsumer<Bundle, String> left;
+    private final long closeMillis;
     private final StageThreads threads;
     private final List<PluginServices<?, ?>> all = new ArrayList<>();
     private final PluginServices<RequestGuardrail, Stage<RequestGuardrail>> guardrails;
@@ -40,8 +43,20 @@ final class StageServices {
     private final PluginServices<EventMetadataInjector, Stage<EventMetadataInjector>> injectors;
     private final PluginServices<EventSanitizer, Stage<EventSanitizer>> sanitizers;
 
-    StageServices(BundleContext context, EventLog log, Runnable changed, StuckCalls stuck) {
+    /**
+     * @param left told of a service that is gone and whose calls have not come back, by bundle and kind
+     * @param closeMillis how long a service that goes away may take for what it was given
+     */
+    StageServices(
+            BundleContext context,
+            EventLog log,
+            BiConsumer<Bundle, String> left,
+            long closeMillis,
+            Runnable changed,
+            StuckCalls stuck) {
         this.context = context;
+        this.left = left;
+        this.closeMillis = closeMillis;
         this.log = log;
         this.changed = changed;
         this.stuck = stuck;
@@ -99,7 +114,8 @@ final class StageServices {
     private <S> PluginServices<S, Stage<S>> services(Class<S> type, ToIntFunction<S> priority, Predicate<S> needsBody) {
         PluginServices<S, Stage<S>> services = new PluginServices<>(
                 context,
-                log,
+                left,
+                closeMillis,
                 type,
                 (name, activation, started) -> start(name, activation, started, priority, needsBody),
                 changed);

@@ -58,7 +58,7 @@ final class HostUnderTest {
     private final Framework framework;
     private final ConfigurationAdmin configurations;
     private PluginHostComponent host;
-    private Deployment.Limits limits = new Deployment.Limits(3_000, 2_000, 60_000, 100);
+    private Deployment.Limits limits = new Deployment.Limits(3_000, 2_000, 500, 60_000, 100);
 
     HostUnderTest(Path folder) throws Exception {
         home = Files.createDirectories(folder.resolve("an installed tree"));
@@ -87,14 +87,24 @@ final class HostUnderTest {
 
     /** A plugin that a start waits for is named as often. */
     HostUnderTest slowAfter(long millis) {
-        limits = new Deployment.Limits(limits.changeMillis(), limits.stopMillis(), millis, limits.settledMillis());
+        limits = limits(limits.changeMillis(), limits.stopMillis(), millis);
         return this;
     }
 
     /** A plugin may take so long to start while requests run. */
     HostUnderTest changeWithin(long millis) {
-        limits = new Deployment.Limits(millis, limits.stopMillis(), limits.slowMillis(), limits.settledMillis());
+        limits = limits(millis, limits.stopMillis(), limits.slowMillis());
         return this;
+    }
+
+    /** A plugin may take so long to stop. */
+    HostUnderTest stopWithin(long millis) {
+        limits = limits(limits.changeMillis(), millis, limits.slowMillis());
+        return this;
+    }
+
+    private Deployment.Limits limits(long change, long stop, long slow) {
+        return new Deployment.Limits(change, stop, limits.closeMillis(), slow, limits.settledMillis());
     }
 
     /** Starts the host over what was added and planned so far. */

@@ -467,6 +467,7 @@ class PluginsChangeWhileRunningTest {
 
     @Test
     void aClassLoaderThatIsKeptIsNamed() throws Exception {
+        host.stopWithin(60_000);
         begin();
         host.jar("etc/plugins/p.jar", "p", Hooking.class, POLICY);
         host.plan("p", Optional.of(false), Map.of()).replan();

@@ -1,0 +1,257 @@
+package org.nemorelay.pluginhost.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.json.JsonObject;
+import org.nemorelay.plugin.api.Decision;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
+import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.PluginHost;
+import org.nemorelay.pluginhost.PluginStatus;
+
+/** A plugin that does not come to its end is told in one line, in log and list, with the time that it had. */
+@Timeout(120)
+class OneLineForAnEndTest {
+    private static final Optional<Boolean> OPTIONAL = Optional.of(false);
+
+    @TempDir
+    Path folder;
+
+    private HostUnderTest host;
+    private PluginHost plugins;
+    private Path release;
+
+    @BeforeEach
+    void open() throws Exception {
+        host = new HostUnderTest(folder).stopWithin(60_000);
+        release = folder.resolve("release");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        if (!Files.exists(release)) {
+            Files.createFile(release);
+        }
+        host.close();
+    }
+
+    @Test
+    void aSubscriberThatDoesNotComeBack() throws Exception {
+        start(Subscribing.class, Map.of());
+        plugins.snapshot().eventSinks().getFirst().publish(PluginsAreBroughtUpTest.event("a"));
+        host.await(() -> Files.exists(folder.resolve("called")), () -> "it is called");
+        removed(
+                "is removed and has left threads behind, which keep its classes in memory: plugin-p; end them in the plugin's"
+                        + " deactivation");
+    }
+
+    @Test
+    void aPolicyThatDoesNotComeBack() throws Exception {
+        start(Deciding.class, Map.of());
+        plugins.snapshot()
+                .policies()
+                .getFirst()
+                .judge(
+                        new ToolCall(
+                                ToolCall.Agent.CODEX,
+                                "PreToolUse",
+                                "Bash",
+                                Optional.empty(),
+                                Map.of(),
+                                JsonObject.of(Map.of(), "")),
+                        50)
+                .join();
+        removed(
+                "is removed and has left threads behind, which keep its classes in memory: calls of p that have not come back;"
+                        + " end them in the plugin's deactivation");
+    }
+
+    @Test
+    void aDeactivationThatDoesNotComeBack() throws Exception {
+        host.stopWithin(1_100);
+        start(Closing.class, Map.of());
+        removed(
+                "did not come to an end within 1 s and is abandoned: its threads stay until the worker ends; correct the"
+                        + " plugin");
+    }
+
+    @Tag("long")
+    @Test
+    void aConstructorThatDoesNotComeBack() throws Exception {
+        host.changeWithin(500);
+        plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        host.jar("etc/plugins/p.jar", "p", Constructing.class, Map.of());
+        host.plan("p", OPTIONAL, Map.of("file", release.toString())).replan();
+        told(
+                "is removed and has left threads behind, which keep its classes in memory: plugin-p-1; end them in the plugin's"
+                        + " deactivation");
+    }
+
+    @Test
+    void oneThatInterruptsWhatEndsIt() throws Exception {
+        start(Interrupting.class, Map.of());
+        removed(
+                "is removed and has left threads behind, which keep its classes in memory: left over; end them in the plugin's"
+                        + " deactivation");
+    }
+
+    /** Its copy cannot be deleted. */
+    @Test
+    void oneThatCannotBeEnded() throws Exception {
+        start(Closing.class, Map.of());
+        Files.createFile(release);
+        Path copy;
+        try (Stream<Path> files = Files.walk(folder.resolve("storage"))) {
+            copy = files.filter(file -> file.toString().contains(Generation.COPY))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        Files.delete(copy);
+        Files.createDirectories(copy.resolve("not empty"));
+        removed("cannot be ended (java.nio.file.DirectoryNotEmptyException: " + copy
+                + ") and is abandoned: what it holds may stay until the worker ends; correct the plugin");
+    }
+
+    private void start(Class<?> component, Map<String, String> headers) throws Exception {
+        host.jar("etc/plugins/p.jar", "p", component, headers);
+        host.plan("p", OPTIONAL, Map.of("file", release.toString()));
+        plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals("active", plugins.status().getFirst().state().word());
+    }
+
+    private void removed(String line) throws Exception {
+        host.noPlan().replan();
+        told(line);
+    }
+
+    private void told(String line) throws Exception {
+        host.awaitLog("ERROR plugin_abandoned: ");
+        String whole = "plugin p 1.2.3 of " + host.home + "/etc/plugins/p.jar " + line;
+        host.await(
+                () -> plugins.status().stream().map(PluginStatus::reason).anyMatch(whole::equals),
+                () -> whole + "\nnot in " + plugins.status() + "\n" + host.log);
+        host.stopHost();
+        assertEquals(
+                List.of("ERROR plugin_abandoned: " + whole),
+                host.log.stream()
+                        .filter(one -> one.contains("plugin_abandoned"))
+                        .toList());
+    }
+
+    public static final class Subscribing implements EventSubscriber {
+        private final Path file;
+
+        public Subscribing(Map<String, Object> properties) {
+            file = Path.of(PluginConfig.of(properties).string("file"));
+        }
+
+        @Override
+        public void onEvent(Event event) throws IOException {
+            Files.createFile(file.resolveSibling("called"));
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+            }
+        }
+    }
+
+    public static final class Deciding implements HookPolicy {
+        private final Path file;
+
+        public Deciding(Map<String, Object> properties) {
+            file = Path.of(PluginConfig.of(properties).string("file"));
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+            }
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    public static final class Closing implements HookPolicy, AutoCloseable {
+        private final Path file;
+
+        public Closing(Map<String, Object> properties) {
+            file = Path.of(PluginConfig.of(properties).string("file"));
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+
+        @Override
+        public void close() {
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+            }
+        }
+    }
+
+    public static final class Constructing implements HookPolicy {
+        public Constructing(Map<String, Object> properties) {
+            Path file = Path.of(PluginConfig.of(properties).string("file"));
+            while (!Files.exists(file)) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
+            }
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+    }
+
+    /** Leaves a thread, and the one that it ends on interrupted. */
+    public static final class Interrupting implements HookPolicy, AutoCloseable {
+        public Interrupting(Map<String, Object> properties) {
+            Path file = Path.of(PluginConfig.of(properties).string("file"));
+            Thread left = new Thread(
+                    () -> {
+                        while (!Files.exists(file)) {
+                            LockSupport.parkNanos(1_000_000);
+                        }
+                    },
+                    "left over");
+            left.setDaemon(true);
+            left.start();
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(ToolCall call) {
+            return CompletableFuture.completedStage(Decision.allow());
+        }
+
+        @Override
+        public void close() {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
