@@ -67,6 +67,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
     private final TimeScale scale;
     private final Runnable full;
+    private final SilenceWatch.Patience patience;
     private final Duration poolIdle;
     private final UpstreamClient http1;
     private final UpstreamClient h2c;
@@ -95,8 +96,14 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
      * @param full hears, at most every 10 s for each listener, that connections are refused for want of descriptors
      */
     public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale, Runnable full) {
+        this(authorities, scale, full, SilenceWatch.Patience.USUAL);
+    }
+
+    JettyHttpEngine(
+            Supplier<Optional<KeyStore>> authorities, TimeScale scale, Runnable full, SilenceWatch.Patience patience) {
         this.scale = scale;
         this.full = full;
+        this.patience = patience;
         poolIdle = Duration.ofMillis(scale.ms(UpstreamClient.POOL_IDLE_MS));
         https = new Https(() -> {
             SslContextFactory.Client tls = new StrictTls();
@@ -306,7 +313,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
                 // Of its own: a handshake takes long, and nobody else's bytes should wait for it.
                 UpstreamConnector connector = connector(Optional::empty);
                 UpstreamClient made = client(
-                        new SecureTransport(connector, http2(connector), poolIdle),
+                        new SecureTransport(connector, http2(connector), poolIdle, patience),
                         UpstreamClient.NO_CAP,
                         UpstreamClient.CONNECT_TIMEOUT);
                 made.setSslContextFactory(tls);

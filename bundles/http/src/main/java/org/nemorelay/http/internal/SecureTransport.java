@@ -8,6 +8,7 @@ import org.eclipse.jetty.client.Origin;
 import org.eclipse.jetty.client.transport.HttpClientConnectionFactory;
 import org.eclipse.jetty.client.transport.HttpClientTransportDynamic;
 import org.eclipse.jetty.client.transport.HttpDestination;
+import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.ClientConnectionFactoryOverHTTP2;
 import org.eclipse.jetty.io.ClientConnector;
@@ -21,11 +22,13 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
  */
 final class SecureTransport extends HttpClientTransportDynamic {
     private final Duration poolIdle;
+    private final SilenceWatch.Patience patience;
 
     /** @param poolIdle how long an unused connection is kept */
-    SecureTransport(UpstreamConnector connector, HTTP2Client http2, Duration poolIdle) {
+    SecureTransport(UpstreamConnector connector, HTTP2Client http2, Duration poolIdle, SilenceWatch.Patience patience) {
         super(connector, new ClientConnectionFactoryOverHTTP2.HTTP2(http2), HttpClientConnectionFactory.HTTP11);
         this.poolIdle = poolIdle;
+        this.patience = patience;
     }
 
     /** One with a root of its own has that as its tag. */
@@ -49,6 +52,10 @@ final class SecureTransport extends HttpClientTransportDynamic {
         context.putIfAbsent(ClientConnector.APPLICATION_PROTOCOL_CONTEXT_KEY, "http/1.1");
         // Until here the time to connect was the limit.
         endPoint.setIdleTimeout(poolIdle.toMillis());
-        return super.newConnection(endPoint, context);
+        Connection connection = super.newConnection(endPoint, context);
+        if (connection instanceof HTTP2Connection http2) {
+            SilenceWatch.start(http2, getHttpClient().getScheduler(), patience);
+        }
+        return connection;
     }
 }

@@ -242,6 +242,26 @@ class RemoteDaemonTest {
                 "before /worker/v1/messages\nafter /worker/v1/messages\n", Files.readString(folder.resolve("notes")));
     }
 
+    /** Sent when nobody knows yet that its worker cannot be reached; the link is back before the worker's time is over. */
+    @Test
+    @Tag("long")
+    void aRequestThatWasSentIntoACutLinkEndsBeforeTheLinkIsBackAndTheWorkerStays() throws Exception {
+        begin(Maker.OURS, Maker.OURS);
+        List<Long> workers = pids("worker");
+        Proc before = request("before", 1);
+        assertEquals(0, before.awaitExit(LIMIT), before::transcript);
+        hosts.link(CLIENT, false);
+        long cut = System.nanoTime();
+        Proc into = request(DAEMON, "into", 1);
+        assertEquals(0, into.awaitExit(Duration.ofSeconds(52)), into::transcript);
+        assertTrue(into.stdout().contains("HTTP/1.1 502"), into::transcript);
+        pause(Duration.ofSeconds(54).minusNanos(System.nanoTime() - cut));
+        hosts.link(CLIENT, true);
+        awaitServed();
+        assertEquals(workers, pids("worker"), harness::transcript);
+        endsWell();
+    }
+
     /** The client's cable is out for 25 s in each state, in which its host goes on with what it was doing. */
     @ParameterizedTest
     @EnumSource
@@ -355,8 +375,12 @@ class RemoteDaemonTest {
     }
 
     private Proc request(String id, int events) {
+        return request(CLIENT, id, events);
+    }
+
+    private Proc request(int host, String id, int events) {
         return start(hosts.on(
-                CLIENT,
+                host,
                 Proc.spec()
                         .command("python3", Resource.file(folder, "client.py"), Hosts.address(DAEMON), "47632")
                         .command(certificates.authority().toString(), user.token(), id, Integer.toString(events))));
