@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.json.Json;
@@ -28,18 +29,31 @@ public final class ConfigShow {
         sections.put("worker", settings(new LaunchOptions("worker", home, WORKER, environment)));
         sections.put("plugins", plugins(home, environment, log));
         boolean origin = flags.containsKey("origin");
+        Optional<JsonObject> said =
+                origin ? Status.configuration(new LaunchOptions("daemon", home, flags, environment)) : Optional.empty();
         List<Map<String, Object>> running =
-                origin ? running(new LaunchOptions("daemon", home, flags, environment), sections) : List.of();
+                said.map(one -> running(one, sections)).orElse(List.of());
+        List<String> silent = said.map(ConfigShow::silent).orElse(List.of());
         if (flags.containsKey("json")) {
             Map<String, Object> all = new LinkedHashMap<>(sections);
             if (origin) {
                 all.put("running", running);
+                all.put("not_told", silent);
             } else {
                 sections.values().forEach(each -> each.forEach(one -> one.remove("source")));
             }
             out.println(Json.write(all));
             return 0;
         }
+        out.print(text(sections, running, silent, origin));
+        return 0;
+    }
+
+    static String text(
+            Map<String, List<Map<String, Object>>> sections,
+            List<Map<String, Object>> running,
+            List<String> silent,
+            boolean origin) {
         StringBuilder text = new StringBuilder();
         sections.forEach((section, all) -> append(text, section, all, origin ? "checked: " : ""));
         Map<String, List<Map<String, Object>>> byProcess = new LinkedHashMap<>();
@@ -48,8 +62,20 @@ public final class ConfigShow {
                 .add(one));
         byProcess.forEach((process, all) ->
                 append(text, "in force in the running " + process + " instead", all, "running in " + process + ": "));
-        out.print(text);
-        return 0;
+        silent.forEach(process -> text.append("\n# the running ")
+                .append(process)
+                .append(
+                        " does not tell what is in force in it: it is starting, of another version, or has more settings than")
+                .append(" it can tell (event report_shortened in its log)\n"));
+        return text.toString();
+    }
+
+    /** Workers that say nothing of their settings; there is none that has none. */
+    static List<String> silent(JsonObject said) {
+        return said.objects("workers").stream()
+                .filter(worker -> worker.objects("settings").isEmpty())
+                .map(worker -> "worker " + worker.string("worker_id"))
+                .toList();
     }
 
     /** @param kind what stands before each source; empty for no sources */
@@ -69,21 +95,16 @@ public final class ConfigShow {
     }
 
     /** What the daemon and its workers have in force that one that starts now would have otherwise, or not at all. */
-    private static List<Map<String, Object>> running(
-            LaunchOptions options, Map<String, List<Map<String, Object>>> checked) {
-        List<Map<String, Object>> all = new ArrayList<>();
-        Status.configuration(options).ifPresent(said -> {
-            all.addAll(differing("daemon", said.objects("daemon"), checked.get("daemon")));
-            List<Map<String, Object>> ofWorkers = new ArrayList<>(checked.get("worker"));
-            ofWorkers.addAll(checked.get("plugins"));
-            for (JsonObject worker : said.objects("workers")) {
-                // One that says nothing is no worker without settings.
-                if (!worker.objects("settings").isEmpty()) {
-                    all.addAll(
-                            differing("worker " + worker.string("worker_id"), worker.objects("settings"), ofWorkers));
-                }
+    static List<Map<String, Object>> running(JsonObject said, Map<String, List<Map<String, Object>>> checked) {
+        List<Map<String, Object>> all =
+                new ArrayList<>(differing("daemon", said.objects("daemon"), checked.get("daemon")));
+        List<Map<String, Object>> ofWorkers = new ArrayList<>(checked.get("worker"));
+        ofWorkers.addAll(checked.get("plugins"));
+        for (JsonObject worker : said.objects("workers")) {
+            if (!worker.objects("settings").isEmpty()) {
+                all.addAll(differing("worker " + worker.string("worker_id"), worker.objects("settings"), ofWorkers));
             }
-        });
+        }
         return all;
     }
 

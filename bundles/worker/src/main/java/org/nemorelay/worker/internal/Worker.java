@@ -97,9 +97,6 @@ final class Worker implements Runnable {
         record Stop() implements Happening {}
     }
 
-    /** Of characters; a control frame holds twice that. */
-    private static final int MAX_SETTINGS = 100_000;
-
     private final LaunchGrant grant;
     private final Daemon daemon;
     private final Admission admission;
@@ -115,6 +112,7 @@ final class Worker implements Runnable {
 
     // Of the worker's own thread.
     private int sessions;
+    private boolean whole = true;
     private String endpoint = "";
     private Optional<Daemon.Link> link = Optional.empty();
 
@@ -410,12 +408,24 @@ final class Worker implements Runnable {
 
     private void report() {
         try {
-            link.orElseThrow()
-                    .report(
-                            plugins.status().stream()
-                                    .map(status -> report(status, plugins.planned()))
-                                    .toList(),
-                            settings());
+            Report report = Report.of(
+                    plugins.status().stream()
+                            .map(status -> report(status, plugins.planned()))
+                            .toList(),
+                    settings());
+            if (whole && !report.whole()) {
+                log.log(
+                        EventLog.Level.WARN,
+                        TARGET,
+                        "report_shortened",
+                        "plugins and settings of this worker are " + report.bytes() + " bytes, more than the "
+                                + Report.MAX_BYTES
+                                + " that it can tell the daemon: `nemo-relay config show --origin` does not"
+                                + " show what is in force in it; write less into plugins.toml, such as a catalogue file instead"
+                                + " of inline rates");
+            }
+            whole = report.whole();
+            link.orElseThrow().report(report.plugins(), report.settings());
         } catch (RelayException e) {
             // What it is for is a list in `status`: the worker serves without.
             log.log(EventLog.Level.WARN, TARGET, "plugin_report_refused", e.getMessage());
@@ -424,18 +434,11 @@ final class Worker implements Runnable {
         admission.standstill().heard();
     }
 
-    /** None at all where they are more than a message may hold. */
     private List<SettingReport> settings() {
-        List<SettingReport> settings = Stream.concat(surroundings.settings().stream(), plugins.settings().stream())
+        return Stream.concat(surroundings.settings().stream(), plugins.settings().stream())
                 .map(one -> new SettingReport(
                         one.name(), one.value().map(Json::write).orElse(""), one.source()))
                 .toList();
-        int characters = settings.stream()
-                .mapToInt(one -> one.name().length()
-                        + one.value().length()
-                        + one.source().length())
-                .sum();
-        return characters > MAX_SETTINGS ? List.of() : settings;
     }
 
     private static PluginReport report(PluginStatus status, Map<String, Boolean> planned) {
