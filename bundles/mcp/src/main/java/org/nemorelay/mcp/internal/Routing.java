@@ -44,6 +44,9 @@ final class Routing implements Runnable {
     /** A connection that ends sooner than this is not followed by the next one at once. */
     private static final long SHORT_LIFE_NANOS = 2_000_000_000L;
 
+    /** A daemon that is started anew is there sooner. */
+    private static final long QUIET_NANOS = 3_000_000_000L;
+
     private static final long CANCEL_ON_EXIT_MS = 400;
     private static final long RELEASE_ON_EXIT_MS = 600;
 
@@ -84,6 +87,8 @@ final class Routing implements Runnable {
     private long usableDeadline;
     private String lastActivation = "";
     private boolean toldRefused;
+    private boolean toldWaiting;
+    private long tryingSince;
 
     /** Of the thread of the connection. */
     private final Set<String> unreachableFor = ConcurrentHashMap.newKeySet();
@@ -258,6 +263,8 @@ final class Routing implements Runnable {
     /** Registers before the deadline and says what the daemon wants first. */
     private Directive connect(long deadline) {
         McpRegistration registration;
+        toldWaiting = false;
+        tryingSince = System.nanoTime();
         try {
             registration = RetryPolicy.mcp(deadline, new Attempt());
         } catch (RelayException e) {
@@ -293,6 +300,8 @@ final class Routing implements Runnable {
             } catch (RelayException e) {
                 if (e.kind() == FailureKind.LIMIT_REACHED) {
                     refused(e);
+                } else if (!RetryPolicy.definitiveForMcp(e.kind())) {
+                    waiting(e);
                 }
                 throw e;
             }
@@ -325,6 +334,20 @@ final class Routing implements Runnable {
                     TARGET,
                     "daemon_mcp_refused",
                     failure.getMessage() + "; trying again for 30 s",
+                    "error_kind",
+                    failure.kind().word());
+        }
+    }
+
+    /** A harness that does not wait for so long as this client tries ends it before the last line of all. */
+    private void waiting(RelayException failure) {
+        if (!toldWaiting && System.nanoTime() - tryingSince >= QUIET_NANOS) {
+            toldWaiting = true;
+            log.log(
+                    EventLog.Level.ERROR,
+                    TARGET,
+                    "daemon_mcp_waiting",
+                    failure.getMessage() + "; trying again for 30 s in all",
                     "error_kind",
                     failure.kind().word());
         }

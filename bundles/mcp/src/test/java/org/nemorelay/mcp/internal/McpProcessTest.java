@@ -134,6 +134,28 @@ class McpProcessTest {
         }
     }
 
+    /** One that waits 20 s for `initialize` kills this client before it gives up and says why. */
+    @Test
+    void aSessionThatHasNoDaemonForLongerThanARestartSaysSoOnce() throws Exception {
+        daemon.upgradeStatus = 503;
+        try (Harness harness = harness()) {
+            harness.initialize();
+            await("it is told", () -> !harness.errors().isEmpty());
+            long tried = daemon.upgrades();
+            assertTrue(tried > 1, "after a restart's time");
+            await("it has tried again", () -> daemon.upgrades() > tried);
+            daemon.upgradeStatus = 101;
+            assertTrue(harness.answer().contains("serverInfo"));
+            assertEquals(1, harness.errors().size(), harness.errors().toString());
+            String told = harness.errors().getFirst();
+            assertTrue(
+                    told.startsWith("ERROR daemon_mcp_waiting the daemon at "
+                            + daemon.url().argument()),
+                    told);
+            assertTrue(told.endsWith("; trying again for 30 s in all"), told);
+        }
+    }
+
     /** A worker that is started anew has another port. */
     @Test
     void thatTheDaemonDoesNotReachTheWorkerIsToldOnceForEachReason() throws Exception {
