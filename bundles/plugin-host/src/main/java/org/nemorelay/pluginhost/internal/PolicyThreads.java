@@ -26,7 +26,7 @@ import org.nemorelay.telemetry.EventLog;
  * wrong denies the call and concerns no other plugin. A policy that blocks for ever holds these threads and no more.
  */
 final class PolicyThreads implements PolicyGate, PluginServices.Runner {
-    private static final int MAX_THREADS = 8;
+    private static final int MAX_THREADS = StuckCalls.PER_SERVICE;
     private static final int MAX_WAITING = 256;
     private static final long IDLE_SECONDS = 30;
     private static final int DEFAULT_PRIORITY = 100;

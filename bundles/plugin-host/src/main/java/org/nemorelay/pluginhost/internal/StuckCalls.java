@@ -4,9 +4,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntConsumer;
+import org.nemorelay.pipeline.Share;
 
 /** Which plugins keep threads with calls that nobody waits for any more. Safe for any thread. */
 final class StuckCalls {
+    /** The same for policies and for what requests pass through. */
+    static final int PER_SERVICE = Share.MAX_RUNNING;
+
     private final Runnable changed;
 
     // Guarded by this.
@@ -40,11 +44,16 @@ final class StuckCalls {
 
     /** What an administrator reads about it; empty when every call of the plugin came back. */
     synchronized Optional<String> line(String plugin) {
-        return Optional.ofNullable(threads.get(plugin))
-                .map(services ->
-                        services.values().stream().mapToInt(Integer::intValue).sum())
-                .map(count -> count + (count == 1 ? " call has" : " calls have")
-                        + " not come back in time; each keeps a thread, 8 at most per service, and what needs one more is"
-                        + " refused: correct the plugin");
+        return Optional.ofNullable(threads.get(plugin)).map(services -> {
+            int count = services.values().stream().mapToInt(Integer::intValue).sum();
+            boolean full = services.values().stream().anyMatch(taken -> taken >= PER_SERVICE);
+            return count + (count == 1 ? " call has" : " calls have") + " not come back in time; each keeps one of the "
+                    + PER_SERVICE + " threads of its service"
+                    + (full
+                            ? ", and one has none left: whatever needs it waits 5 s and fails, which for an answer is after the"
+                                    + " provider was asked"
+                            : "")
+                    + "; correct the plugin";
+        });
     }
 }

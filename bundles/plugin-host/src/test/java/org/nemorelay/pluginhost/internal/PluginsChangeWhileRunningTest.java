@@ -503,18 +503,27 @@ class PluginsChangeWhileRunningTest {
         assertEquals(State.ACTIVE, state("p").state());
         assertEquals("", state("p").reason());
         PolicyGate gate = plugins.snapshot().policies().getFirst();
-        for (int i = 0; i < 8; i++) {
+        assertTrue(gate.judge(call(), 50).join().denial().isPresent());
+        awaitReason(
+                "p",
+                "1 call has not come back in time; each keeps one of the 8 threads of its service; correct the plugin");
+        for (int i = 1; i < 8; i++) {
             assertTrue(gate.judge(call(), 50).join().denial().isPresent());
         }
-        host.await(
-                () -> state("p")
-                        .reason()
-                        .equals("8 calls have not come back in time; each keeps a thread, 8 at most per service, and"
-                                + " what needs one more is refused: correct the plugin"),
-                () -> plugins.status().toString());
+        awaitReason(
+                "p",
+                "8 calls have not come back in time; each keeps one of the 8 threads of its service, and one has none left:"
+                        + " whatever needs it waits 5 s and fails, which for an answer is after the provider was asked; correct"
+                        + " the plugin");
         Files.createFile(release);
         host.await(() -> state("p").reason().isEmpty(), () -> plugins.status().toString());
         assertEquals(State.ACTIVE, state("p").state());
+    }
+
+    private void awaitReason(String kind, String reason) throws InterruptedException {
+        host.await(
+                () -> state(kind).reason().equals(reason),
+                () -> plugins.status().toString());
     }
 
     private void awaitCollected(List<WeakReference<ClassLoader>> loaders) throws InterruptedException {
