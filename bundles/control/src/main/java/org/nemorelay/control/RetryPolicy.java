@@ -1,5 +1,6 @@
 package org.nemorelay.control;
 
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.Reasons;
@@ -58,7 +59,7 @@ public final class RetryPolicy {
 
     /**
      * Repeats an MCP registration until it succeeds, fails for good, or the deadline passes: then the last failure is
-     * thrown. An interrupt ends the wait as {@code UNAVAILABLE}.
+     * thrown that did not come of the deadline itself. An interrupt ends the wait as {@code UNAVAILABLE}.
      */
     public static <T> T mcp(long deadlineNanos, Attempt<T> attempt) {
         return repeat(deadlineNanos, false, attempt);
@@ -73,6 +74,7 @@ public final class RetryPolicy {
     }
 
     private static <T> T repeat(long deadlineNanos, boolean worker, Attempt<T> attempt) {
+        Optional<RelayException> before = Optional.empty();
         for (int number = 1; ; number++) {
             RelayException failure;
             long longest = System.nanoTime() + ATTEMPT_MS * 1_000_000;
@@ -88,9 +90,15 @@ public final class RetryPolicy {
                 throw failure;
             }
             long delay = worker ? fullDelay(number) : delay(number);
-            if (System.nanoTime() + delay * 1_000_000 - deadlineNanos >= 0) {
+            long left = deadlineNanos - System.nanoTime();
+            if (left <= 0) {
+                // Cut off by the deadline, so that it says nothing but that: the one before knows why.
+                throw before.orElse(failure);
+            }
+            if (left <= delay * 1_000_000) {
                 throw failure;
             }
+            before = Optional.of(failure);
             try {
                 Thread.sleep(delay);
             } catch (InterruptedException e) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,5 +90,23 @@ class RetryPolicyTest {
             assertEquals(soon, limit);
             return true;
         });
+    }
+
+    @Test
+    void whatIsToldIsNotThatTheLastAttemptHadNoTimeLeft() {
+        long deadline = System.nanoTime() + 600 * MS;
+        List<String> reasons = new ArrayList<>(List.of("refused"));
+        RelayException told = assertThrows(
+                RelayException.class,
+                () -> RetryPolicy.worker(deadline, limit -> {
+                    if (!reasons.isEmpty()) {
+                        throw new RelayException(FailureKind.UNAVAILABLE, reasons.removeFirst());
+                    }
+                    while (System.nanoTime() - limit < 0) {
+                        LockSupport.parkNanos(limit - System.nanoTime());
+                    }
+                    throw new RelayException(FailureKind.UNAVAILABLE, "timed out");
+                }));
+        assertEquals("refused", told.getMessage());
     }
 }

@@ -1,7 +1,11 @@
 package org.nemorelay.http.internal;
 
 import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
@@ -36,10 +40,25 @@ final class RelayConnector extends ServerConnector {
     RelayConnector(Server server, TimeScale scale, Runnable full, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
         super(server, new SameThread(server), null, null, 0, 1, protocols);
-        setAcceptQueueSize(ACCEPT_QUEUE);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(scale.ms(KEEP_ALIVE_MS));
         reserve = new DescriptorReserve(full);
+    }
+
+    /** As Jetty does, but 0.0.0.0 stands for IPv4 alone: Java takes it for every address of IPv6 as well. */
+    @Override
+    protected ServerSocketChannel openAcceptChannel() throws IOException {
+        InetSocketAddress address = new InetSocketAddress(getHost(), getPort());
+        ServerSocketChannel server = address.getAddress() instanceof Inet4Address
+                ? ServerSocketChannel.open(StandardProtocolFamily.INET)
+                : ServerSocketChannel.open();
+        try {
+            server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            return server.bind(address, ACCEPT_QUEUE);
+        } catch (IOException | RuntimeException e) {
+            server.close();
+            throw e;
+        }
     }
 
     @Override
