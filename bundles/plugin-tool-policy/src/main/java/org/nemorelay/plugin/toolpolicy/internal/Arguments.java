@@ -25,6 +25,12 @@ final class Arguments {
             ".*(?:cwd|pwd|dirs?|directory|directories|folders?|root)|workspace|relativeto|base|parent|repo"
                     + "|repository|project|.*(?:repo|root|base|project)path");
 
+    /** Words that may mean anything else as well. */
+    private static final Pattern PERHAPS_FOLDER =
+            Pattern.compile("container|prefix|in|at|from|to|under|within|inside|mount");
+
+    private static final Pattern LIKE_FOLDER = Pattern.compile("[/\\\\~$%]|\\.\\.");
+
     private static final Pattern PATH = Pattern.compile(
             ".*(?:paths?|(?<!pro)files?|filenames?|uris?)|src|dst|dest|sources?|destinations?|targets?|outputs?|locations?");
 
@@ -141,7 +147,9 @@ final class Arguments {
         if (COMMANDS.contains(key) || key.endsWith("command") || key.endsWith("commandline")) {
             command(text);
         }
-        if (FOLDER.matcher(key).matches()) {
+        if (FOLDER.matcher(key).matches()
+                || PERHAPS_FOLDER.matcher(key).matches()
+                        && LIKE_FOLDER.matcher(text).find()) {
             folders.add(text);
             paths.add(text);
         } else if (PATH.matcher(key).matches() || Places.isFileUrl(text)) {

@@ -36,6 +36,8 @@ final class Places {
             Pattern.compile("^(?!https?:)[a-z][a-z0-9+.-]*://[^/]*(/.*)$", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private static final Pattern AROUND = Pattern.compile("[\\p{IsWhite_Space}\\p{Cc}\\p{Cf}\"'`]");
+    private static final String OPENING = "<([{";
+    private static final String CLOSING = ">)]}";
     private static final Pattern ENCODED = Pattern.compile("(?:%[0-9A-Fa-f]{2})+");
     private static final Pattern OWN_HOME = Pattern.compile("^(?:~|\\$HOME|\\$\\{HOME})(?=/|$)");
     private static final Pattern OTHER_HOME = Pattern.compile("^~([A-Za-z_][\\w.-]*)(?=/|$)");
@@ -77,7 +79,7 @@ final class Places {
     }
 
     static boolean isFileUrl(String text) {
-        return fileUrl(text).isPresent();
+        return fileUrl(bare(text)).isPresent();
     }
 
     private Set<String> resolved(String text, Set<String> bases) {
@@ -122,7 +124,7 @@ final class Places {
         }
         // A tool that knows no URLs and no homes takes these for a folder's name, which ".." steps out of.
         readings.removeIf(reading -> !reading.contains("..")
-                && (isFileUrl(reading) || OWN_HOME.matcher(reading).find()));
+                && (fileUrl(reading).isPresent() || OWN_HOME.matcher(reading).find()));
         return readings;
     }
 
@@ -154,15 +156,23 @@ final class Places {
         return others;
     }
 
-    /** Without blanks, what cannot be seen, and quotes around it. */
+    /** Without blanks, what cannot be seen, quotes and pairs of brackets around it. */
     private static String bare(String text) {
         int from = 0;
         int to = text.length();
-        while (from < to && isAround(text, from)) {
-            from++;
-        }
-        while (to > from && isAround(text, to - 1)) {
-            to--;
+        for (boolean more = true; more; ) {
+            while (from < to && isAround(text, from)) {
+                from++;
+            }
+            while (to > from && isAround(text, to - 1)) {
+                to--;
+            }
+            int opening = to - from < 2 ? -1 : OPENING.indexOf(text.charAt(from));
+            more = opening >= 0 && text.charAt(to - 1) == CLOSING.charAt(opening);
+            if (more) {
+                from++;
+                to--;
+            }
         }
         return text.substring(from, to);
     }

@@ -176,6 +176,29 @@ class PathsTest {
         notDenied(List.of("/etc/ssl/x"), "mcp__fs__w", Map.of("file", "x", key, "sub"));
     }
 
+    /** Words that may mean anything are folders where what they hold looks like one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"container", "prefix", "in", "at", "from", "to", "under", "within", "inside", "Mount"})
+    void anAmbiguousNameIsAFolderWhereItsTextLooksLikeOne(String key) {
+        denied(List.of("/etc/ssl/x"), "mcp__fs__w", Map.of("file", "x", key, "/etc/ssl"));
+        denied(List.of("/etc/ssl/x"), "mcp__fs__w", Map.of("file", "x", key, "%2fetc/ssl"));
+        denied(List.of("/etc/ssl"), "mcp__fs__move", Map.of(key, "../../etc/ssl"));
+        denied(List.of("~/x"), "mcp__fs__w", Map.of("file", "x", key, "~"));
+        notAllowed(List.of("/srv/project/**"), "mcp__fs__w", Map.of("file", "x", key, "/etc/ssl"));
+        allowed(List.of("/srv/project/a"), "mcp__fs__w", Map.of("file", "a", key, "query"));
+        notDenied(List.of("/srv/project/query"), "mcp__fs__w", Map.of("file", "a", key, "query"));
+    }
+
+    @Test
+    void aFilesUrlIsOneUnderAnyKey() {
+        for (String url : List.of(
+                "file:///etc/x", "<file:///etc/x>", " (file:///etc/x) ", "[\"FILE:/etc/x\"]", "`file:/etc/x`")) {
+            denied(List.of("/etc/**"), "mcp__x__y", Map.of("thing", url));
+            notAllowed(List.of("/srv/project/**"), "mcp__x__y", Map.of("path", "a", "thing", url));
+        }
+        notDenied(List.of("/etc/**"), "mcp__x__y", Map.of("text", "see file:///etc/x"));
+    }
+
     static Stream<Arguments> spellings() {
         return Stream.of(
                         " /etc/x",
@@ -186,6 +209,12 @@ class PathsTest {
                         "\"/etc/x\"",
                         "'/etc/x'",
                         "@/etc/x",
+                        "</etc/x>",
+                        "(/etc/x)",
+                        "[/etc/x]",
+                        "{/etc/x}",
+                        "<file:///etc/x>",
+                        " [ '(/etc/x)' ]",
                         "/etc/x/",
                         "/etc/./x",
                         "//etc//x",
@@ -257,6 +286,11 @@ class PathsTest {
                 "~x/..",
                 "\u00e9",
                 "file:///srv/project/a",
+                "app/(group)/[id].tsx",
+                "[id]",
+                "(a",
+                "a]",
+                "()",
                 ".")) {
             if (!path.startsWith("~")) {
                 allowed(project, "Read", Map.of("file_path", path));
