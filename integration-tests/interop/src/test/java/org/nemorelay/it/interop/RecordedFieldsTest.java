@@ -87,13 +87,13 @@ class RecordedFieldsTest {
                                 "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
                                 "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":7}}\n\n",
                                 "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"),
-                        "{\"id\":\"msg_2\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[{\"type\":\"text\",\"text\":\"ask a@b.example\"}],\"stop_reason\":\"end_turn\",\"usage\":{\"input_tokens\":5,\"output_tokens\":2,\"cache_read_input_tokens\":3}}"));
+                        "{\"id\":\"msg_2\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[{\"type\":\"text\",\"text\":\"ask a@b.example\"},{\"type\":\"text\",\"text\":\"more\"}],\"stop_reason\":\"stop_sequence\",\"stop_sequence\":\"a@b.example\",\"stop_details\":null,\"usage\":{\"input_tokens\":5,\"output_tokens\":2,\"cache_read_input_tokens\":3}}"));
         String output =
                 "[{\"type\":\"message\",\"id\":\"m1\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"ask a@b.example\"}]},{\"type\":\"function_call\",\"id\":\"fc1\",\"call_id\":\"t1\",\"name\":\"shell\",\"arguments\":\"{\\\"cmd\\\":\\\"mail a@b.example\\\"}\"}]";
         String response =
                 "{\"id\":\"resp_1\",\"object\":\"response\",\"model\":\"gpt-x\",\"status\":\"completed\",\"output\":"
                         + output
-                        + ",\"usage\":{\"input_tokens\":12,\"output_tokens\":4,\"total_tokens\":16,\"input_tokens_details\":{\"cached_tokens\":2}}}";
+                        + ",\"created_at\":5,\"error\":null,\"instructions\":\"be c@d.example\",\"metadata\":{\"who\":\"a@b.example\"},\"reasoning\":{\"effort\":\"high\"},\"store\":false,\"tools\":[],\"usage\":{\"input_tokens\":12,\"output_tokens\":4,\"total_tokens\":16,\"input_tokens_details\":{\"cached_tokens\":2}}}";
         provider.respond(
                 "/v1/responses",
                 either(
@@ -107,11 +107,11 @@ class RecordedFieldsTest {
                 "/v1/chat/completions",
                 either(
                         List.of(
-                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"ask a@b.\"},\"finish_reason\":null}]}\n\n",
-                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"example\"},\"finish_reason\":\"stop\"}]}\n\n",
-                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"gpt-y\",\"choices\":[],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":2,\"total_tokens\":10}}\n\n",
+                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":5,\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"ask a@b.\"},\"finish_reason\":null}]}\n\n",
+                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":5,\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"example\"},\"finish_reason\":\"stop\"}]}\n\n",
+                                "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":5,\"model\":\"gpt-y\",\"choices\":[],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":2,\"total_tokens\":10}}\n\n",
                                 "data: [DONE]\n\n"),
-                        "{\"id\":\"c2\",\"object\":\"chat.completion\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"ask a@b.example\",\"tool_calls\":[{\"id\":\"t9\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"to\\\":\\\"a@b.example\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1,\"total_tokens\":4}}"));
+                        "{\"id\":\"c2\",\"object\":\"chat.completion\",\"created\":5,\"system_fingerprint\":\"f\",\"service_tier\":\"default\",\"model\":\"gpt-y\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"ask a@b.example\",\"tool_calls\":[{\"id\":\"t9\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"to\\\":\\\"a@b.example\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1,\"total_tokens\":4}}"));
     }
 
     private static MockProvider.Responder either(List<String> stream, String whole) {

@@ -199,8 +199,10 @@ final class Traces implements Sink {
             return;
         }
         attributes(span, Conventions.ofEnd(event));
-        // The answer may be the first to tell the model.
-        span.updateName(Conventions.spanName(event));
+        if (event.category().filter("llm"::equals).isPresent()) {
+            // The answer may be the first to tell the model.
+            span.updateName(Conventions.spanName(event));
+        }
         if (detail == Detail.FULL) {
             full(span, event, "output");
         }

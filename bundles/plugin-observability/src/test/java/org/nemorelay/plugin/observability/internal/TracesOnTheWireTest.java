@@ -118,14 +118,16 @@ class TracesOnTheWireTest {
                         "lab"),
                 Clock.systemUTC(),
                 Map.of());
+        // As Anthropic counts: what came from a cache or went to one is beside the input.
         Map<String, Object> usage = Map.of(
-                "prompt_tokens", 20L,
+                "prompt_tokens", 3L,
+                "uncached_input_tokens", 3L,
                 "completion_tokens", 3L,
-                "total_tokens", 23L,
+                "total_tokens", 6L,
                 "cache_read_tokens", 12L,
                 "cache_write_tokens", 5L);
         for (Event event : List.of(
-                event("start", "t", "root", "custom", "codex-turn", null),
+                event("start", "t", "root", "custom", "codex-turn", null, "nemo_relay_scope_role", "turn"),
                 event("start", "m", "t", "llm", "openai.responses", Map.of("model_name", "gpt-x")),
                 event(
                         "end",
@@ -145,7 +147,9 @@ class TracesOnTheWireTest {
                                         "finish_reason",
                                         "complete",
                                         "usage",
-                                        usage)),
+                                        usage,
+                                        "api_specific",
+                                        Map.of("output_tokens_details", Map.of("reasoning_tokens", 2L)))),
                         "otel.status_code",
                         "OK",
                         "nemo_relay.cost.total",
@@ -181,9 +185,9 @@ class TracesOnTheWireTest {
         Map<String, Protobuf> spans = new TreeMap<>();
         resourceSpans.message(2).messages(2).forEach(span -> spans.put(span.text(5), span));
         assertEquals(
-                "[chat gpt-x, codex-turn, execute_tool Bash, invoke_agent subagent:1]",
+                "[chat gpt-x, execute_tool Bash, invoke_agent codex, invoke_agent subagent:1]",
                 spans.keySet().toString());
-        Protobuf turn = spans.get("codex-turn");
+        Protobuf turn = spans.get("invoke_agent codex");
         Protobuf model = spans.get("chat gpt-x");
         Protobuf agent = spans.get("invoke_agent subagent:1");
         Protobuf tool = spans.get("execute_tool Bash");
@@ -213,11 +217,12 @@ class TracesOnTheWireTest {
                         Map.entry("gen_ai.request.model", "gpt-x"),
                         Map.entry("gen_ai.response.model", "gpt-x-2026"),
                         Map.entry("gen_ai.response.id", "resp_1"),
-                        Map.entry("gen_ai.response.finish_reasons", List.of("complete")),
+                        Map.entry("gen_ai.response.finish_reasons", List.of("stop")),
                         Map.entry("gen_ai.usage.input_tokens", 20L),
                         Map.entry("gen_ai.usage.output_tokens", 3L),
                         Map.entry("gen_ai.usage.cache_read.input_tokens", 12L),
-                        Map.entry("gen_ai.usage.cache_creation.input_tokens", 5L),
+                        Map.entry("gen_ai.usage.cache_write.input_tokens", 5L),
+                        Map.entry("gen_ai.usage.reasoning.output_tokens", 2L),
                         Map.entry("gen_ai.conversation.id", "s1"),
                         Map.entry("gen_ai.agent.name", "codex"),
                         Map.entry("nemo_relay.cost.total", 0.25))),
@@ -232,6 +237,51 @@ class TracesOnTheWireTest {
                         "gen_ai.agent.name", "codex",
                         "error.type", "guardrail_rejected"),
                 tool.attributes(9));
-        assertEquals("invoke_agent", agent.attributes(9).get("gen_ai.operation.name"));
+        assertEquals(
+                Map.of(
+                        "gen_ai.operation.name", "invoke_agent",
+                        "gen_ai.conversation.id", "s1",
+                        "gen_ai.agent.name", "subagent:1"),
+                agent.attributes(9));
+        assertEquals(
+                Map.of(
+                        "gen_ai.operation.name", "invoke_agent",
+                        "gen_ai.conversation.id", "s1",
+                        "gen_ai.agent.name", "codex"),
+                turn.attributes(9));
+    }
+
+    @Test
+    void finishReasonsAreTheConventionsWords() {
+        Map.of("complete", "stop", "length", "length", "tool_use", "tool_call", "content_filter", "content_filter")
+                .forEach((recorded, word) -> assertEquals(List.of(word), finished(recorded)));
+        assertEquals(List.of("pause_turn"), finished(Map.of("unknown", "pause_turn")));
+    }
+
+    @Test
+    void whatOpenAiCountsWithinTheInputIsNotCountedTwice() {
+        Map<String, Object> attributes = Conventions.ofEnd(event(
+                "end",
+                "m",
+                "t",
+                "llm",
+                "openai.responses",
+                Map.of(
+                        "annotated_response",
+                        Map.of(
+                                "usage",
+                                Map.of("prompt_tokens", 20L, "uncached_input_tokens", 8L, "cache_read_tokens", 12L)))));
+        assertEquals(20L, attributes.get("gen_ai.usage.input_tokens"));
+    }
+
+    private static Object finished(Object reason) {
+        return Conventions.ofEnd(event(
+                        "end",
+                        "m",
+                        "t",
+                        "llm",
+                        "openai.responses",
+                        Map.of("annotated_response", Map.of("finish_reason", reason))))
+                .get("gen_ai.response.finish_reasons");
     }
 }

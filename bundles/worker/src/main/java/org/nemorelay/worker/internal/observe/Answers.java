@@ -6,81 +6,129 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
 
 /** Reads a provider's whole answer the same way for every API (plugins.md 1.3, {@code annotated_response}). Stateless. */
 final class Answers {
+    /** What has a place of its own in the annotation; everything else stands in it under its own name. */
+    private static final Set<String> MESSAGES =
+            Set.of("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "container");
+
+    private static final Set<String> RESPONSES = Set.of(
+            "id",
+            "model",
+            "output",
+            "usage",
+            "status",
+            "incomplete_details",
+            "service_tier",
+            "store",
+            "truncation",
+            "previous_response_id",
+            "reasoning");
+    private static final Set<String> CHAT =
+            Set.of("id", "model", "choices", "usage", "service_tier", "system_fingerprint");
+
     private Answers() {}
 
     /** A tool that the model asked for. */
     record ToolCall(String id, String name, Object arguments) {}
 
-    /** The normalised answer. */
+    /** The normalised answer: what has a place of its own, and beside it everything else that the provider said. */
     static Map<String, Object> annotated(ModelApi api, Map<String, Object> answer) {
         Map<String, Object> annotated = new LinkedHashMap<>();
         put(annotated, "id", answer.get("id"));
         put(annotated, "model", answer.get("model"));
         Map<String, Object> specific = new LinkedHashMap<>();
         specific.put("api", api.api());
-        String text;
-        switch (api) {
-            case ANTHROPIC_MESSAGES -> {
-                put(specific, "content_blocks", answer.get("content"));
-                put(specific, "object_type", answer.get("type"));
-                put(specific, "role", answer.get("role"));
-                put(specific, "stop_reason", answer.get("stop_reason"));
-                put(specific, "stop_sequence", answer.get("stop_sequence"));
-                text = texts(answer.get("content"), "text");
-                put(annotated, "finish_reason", finish(answer.get("stop_reason")));
-            }
-            case OPENAI_RESPONSES -> {
-                put(
-                        specific,
-                        "input_tokens_details",
-                        objectOf(answer.get("usage")).get("input_tokens_details"));
-                put(
-                        specific,
-                        "output_tokens_details",
-                        objectOf(answer.get("usage")).get("output_tokens_details"));
-                put(specific, "output_items", answer.get("output"));
-                put(specific, "status", answer.get("status"));
-                put(specific, "incomplete_details", answer.get("incomplete_details"));
-                StringBuilder all = new StringBuilder();
-                for (Object item : list(answer.get("output"))) {
-                    all.append(texts(objectOf(item).get("content"), "output_text"));
-                }
-                text = all.toString();
-                put(annotated, "object", answer.get("object"));
-                Object reason = objectOf(answer.get("incomplete_details")).get("reason");
-                put(annotated, "finish_reason", finish(reason == null ? answer.get("status") : reason));
-            }
-            case OPENAI_CHAT -> {
-                Map<String, Object> choice = firstChoice(answer);
-                text = objectOf(choice.get("message")).get("content") instanceof String content ? content : "";
-                put(annotated, "object", answer.get("object"));
-                put(annotated, "finish_reason", finish(choice.get("finish_reason")));
-            }
-            default -> throw new IllegalStateException(api.name());
-        }
         annotated.put("api_specific", specific);
-        if (!text.isEmpty()) {
-            annotated.put("message", text);
-        }
-        List<Object> calls = new ArrayList<>();
-        for (ToolCall call : toolCalls(api, answer)) {
-            calls.add(Map.of("id", call.id(), "name", call.name(), "arguments", call.arguments()));
-        }
-        if (!calls.isEmpty()) {
-            annotated.put("tool_calls", calls);
-        }
-        if (answer.containsKey("error")) {
-            annotated.put("error", answer.get("error"));
-        }
+        Set<String> placed = switch (api) {
+            case ANTHROPIC_MESSAGES -> messages(answer, annotated, specific);
+            case OPENAI_RESPONSES -> responses(answer, annotated, specific);
+            case OPENAI_CHAT -> chat(answer, annotated, specific);
+        };
         if (answer.get("usage") instanceof Map<?, ?>) {
             annotated.put("usage", usage(api, objectOf(answer.get("usage"))));
         }
+        answer.forEach((key, value) -> {
+            if (!placed.contains(key)) {
+                annotated.putIfAbsent(key, value);
+            }
+        });
         return annotated;
+    }
+
+    private static Set<String> messages(
+            Map<String, Object> answer, Map<String, Object> annotated, Map<String, Object> specific) {
+        put(specific, "content_blocks", answer.get("content"));
+        put(specific, "object_type", answer.get("type"));
+        List.of("role", "stop_reason", "stop_sequence", "container")
+                .forEach(key -> put(specific, key, answer.get(key)));
+        List<String> texts = new ArrayList<>();
+        texts(answer.get("content"), "text", texts);
+        message(annotated, texts);
+        calls(annotated, toolCalls(ModelApi.ANTHROPIC_MESSAGES, answer));
+        put(annotated, "finish_reason", finish(answer.get("stop_reason")));
+        return MESSAGES;
+    }
+
+    private static Set<String> responses(
+            Map<String, Object> answer, Map<String, Object> annotated, Map<String, Object> specific) {
+        Map<String, Object> usage = objectOf(answer.get("usage"));
+        List.of("input_tokens_details", "output_tokens_details").forEach(key -> put(specific, key, usage.get(key)));
+        put(specific, "output_items", answer.get("output"));
+        List.of(
+                        "status",
+                        "incomplete_details",
+                        "service_tier",
+                        "store",
+                        "truncation",
+                        "previous_response_id",
+                        "reasoning")
+                .forEach(key -> put(specific, key, answer.get(key)));
+        List<String> texts = new ArrayList<>();
+        list(answer.get("output")).forEach(item -> texts(objectOf(item).get("content"), "output_text", texts));
+        message(annotated, texts);
+        calls(annotated, toolCalls(ModelApi.OPENAI_RESPONSES, answer));
+        Object reason = objectOf(answer.get("incomplete_details")).get("reason");
+        put(annotated, "finish_reason", finish(reason == null ? answer.get("status") : reason));
+        return RESPONSES;
+    }
+
+    private static Set<String> chat(
+            Map<String, Object> answer, Map<String, Object> annotated, Map<String, Object> specific) {
+        Map<String, Object> choice = firstChoice(answer);
+        put(specific, "logprobs", choice.get("logprobs"));
+        List.of("service_tier", "system_fingerprint").forEach(key -> put(specific, key, answer.get(key)));
+        Map<String, Object> message = objectOf(choice.get("message"));
+        if (message.get("content") instanceof String text) {
+            annotated.put("message", text);
+        }
+        List<ToolCall> calls = toolCalls(ModelApi.OPENAI_CHAT, answer);
+        calls(annotated, calls);
+        if (calls.isEmpty() && message.get("tool_calls") instanceof List<?>) {
+            annotated.put("tool_calls", List.of());
+        }
+        put(annotated, "finish_reason", finish(choice.get("finish_reason")));
+        return CHAT;
+    }
+
+    private static void message(Map<String, Object> annotated, List<String> texts) {
+        if (!texts.isEmpty()) {
+            annotated.put("message", String.join("\n", texts));
+        }
+    }
+
+    private static void calls(Map<String, Object> annotated, List<ToolCall> calls) {
+        if (!calls.isEmpty()) {
+            annotated.put(
+                    "tool_calls",
+                    calls.stream()
+                            .map(call -> Map.of("id", call.id(), "name", call.name(), "arguments", call.arguments()))
+                            .toList());
+        }
     }
 
     static List<ToolCall> toolCalls(ModelApi api, Map<String, Object> answer) {
@@ -139,17 +187,17 @@ final class Answers {
         Object completion = usage.get(chat ? "completion_tokens" : "output_tokens");
         put(counts, "prompt_tokens", prompt);
         put(counts, "completion_tokens", completion);
-        Object total = usage.get("total_tokens");
-        put(counts, "total_tokens", total != null ? total : sum(prompt, completion));
         if (api == ModelApi.ANTHROPIC_MESSAGES) {
+            put(counts, "total_tokens", sum(prompt, completion));
             put(counts, "cache_read_tokens", usage.get("cache_read_input_tokens"));
             put(counts, "cache_write_tokens", usage.get("cache_creation_input_tokens"));
             put(counts, "uncached_input_tokens", prompt);
         } else {
+            put(counts, "total_tokens", usage.get("total_tokens"));
             Object details = usage.get(chat ? "prompt_tokens_details" : "input_tokens_details");
             if (objectOf(details).get("cached_tokens") instanceof Long cached) {
                 counts.put("cache_read_tokens", cached);
-                if (prompt instanceof Long all) {
+                if (prompt instanceof Long all && all >= cached) {
                     counts.put("uncached_input_tokens", all - cached);
                 }
             }
@@ -165,9 +213,10 @@ final class Answers {
         return !(reason instanceof String word)
                 ? reason
                 : switch (word) {
-                    case "end_turn", "stop_sequence", "stop", "completed" -> "complete";
+                    case "end_turn", "stop", "completed" -> "complete";
                     case "tool_use", "tool_calls", "function_call" -> "tool_use";
                     case "max_tokens", "length", "max_output_tokens" -> "length";
+                    case "content_filter" -> word;
                     default -> Map.of("unknown", word);
                 };
     }
@@ -177,15 +226,13 @@ final class Answers {
         return choices.isEmpty() ? Map.of() : objectOf(choices.getFirst());
     }
 
-    private static String texts(Object blocks, String type) {
-        StringBuilder text = new StringBuilder();
+    private static void texts(Object blocks, String type, List<String> texts) {
         for (Object block : list(blocks)) {
             Map<String, Object> fields = objectOf(block);
             if (type.equals(fields.get("type")) && fields.get("text") instanceof String part) {
-                text.append(part);
+                texts.add(part);
             }
         }
-        return text.toString();
     }
 
     private static List<?> list(Object value) {

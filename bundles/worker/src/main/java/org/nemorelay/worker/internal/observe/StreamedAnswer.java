@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
@@ -63,6 +64,8 @@ sealed interface StreamedAnswer {
 
     /** Anthropic Messages. */
     final class Messages implements StreamedAnswer {
+        private static final Set<String> ENVELOPE = Set.of("type", "delta", "usage");
+
         private final Map<String, Object> message = new LinkedHashMap<>();
         private final Map<String, Object> usage = new LinkedHashMap<>();
         private final TreeMap<Integer, Map<String, Object>> blocks = new TreeMap<>();
@@ -82,6 +85,11 @@ sealed interface StreamedAnswer {
                 case "content_block_delta" -> delta(index, objectOf(event.get("delta")));
                 case "content_block_stop" -> stop(index);
                 case "message_delta" -> {
+                    event.forEach((key, value) -> {
+                        if (!ENVELOPE.contains(key)) {
+                            message.put(key, value);
+                        }
+                    });
                     message.putAll(objectOf(event.get("delta")));
                     usage.putAll(objectOf(event.get("usage")));
                 }
@@ -132,7 +140,10 @@ sealed interface StreamedAnswer {
         }
     }
 
-    /** OpenAI Responses: the last event carries the whole response, a stream that broke off its finished items. */
+    /**
+     * OpenAI Responses: the last event carries the whole response, with some providers without its items; these and the items of a
+     * stream that broke off came before, each in an event of its own.
+     */
     final class Responses implements StreamedAnswer {
         private final TreeMap<Integer, Object> items = new TreeMap<>();
         private Map<String, Object> response = Map.of();
@@ -162,7 +173,8 @@ sealed interface StreamedAnswer {
                 return Optional.empty();
             }
             Map<String, Object> answer = new LinkedHashMap<>(response);
-            if (!complete && !items.isEmpty()) {
+            boolean whole = complete && response.get("output") instanceof List<?> list && !list.isEmpty();
+            if (!whole && !items.isEmpty()) {
                 answer.put("output", new ArrayList<>(items.values()));
             }
             return Optional.of(answer);
@@ -203,6 +215,8 @@ sealed interface StreamedAnswer {
             objectOf(event.get("delta")).forEach((key, value) -> {
                 if (key.equals("tool_calls") && value instanceof List<?> calls) {
                     calls.forEach(call -> toolCall(choice, objectOf(call)));
+                } else if (value instanceof Map<?, ?>) {
+                    pieces(choice.message, key, objectOf(value));
                 } else if (key.equals("role") || !(value instanceof String)) {
                     choice.message.putIfAbsent(key, value);
                 } else {
@@ -215,14 +229,25 @@ sealed interface StreamedAnswer {
             Map<String, Object> call =
                     choice.toolCalls.computeIfAbsent(indexOf(delta.get("index")), absent -> new LinkedHashMap<>());
             delta.forEach((key, value) -> {
-                if (key.equals("function")) {
-                    Map<String, Object> function = new LinkedHashMap<>(objectOf(call.get("function")));
-                    objectOf(value).forEach((name, part) -> append(function, name, part));
-                    call.put("function", function);
+                if (value instanceof Map<?, ?>) {
+                    pieces(call, key, objectOf(value));
                 } else if (!key.equals("index")) {
                     call.put(key, value);
                 }
             });
+        }
+
+        /** A function or custom call, an audio: an object whose texts come in pieces. */
+        private static void pieces(Map<String, Object> around, String key, Map<String, Object> more) {
+            Map<String, Object> object = new LinkedHashMap<>(objectOf(around.get(key)));
+            more.forEach((name, part) -> {
+                if (part instanceof String) {
+                    append(object, name, part);
+                } else {
+                    object.put(name, part);
+                }
+            });
+            around.put(key, object);
         }
 
         @Override

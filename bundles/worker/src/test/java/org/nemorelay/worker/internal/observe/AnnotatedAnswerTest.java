@@ -1,0 +1,87 @@
+package org.nemorelay.worker.internal.observe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonObject;
+
+/** Answers over the three APIs, whole and streamed, and what another implementation recorded of them. */
+class AnnotatedAnswerTest {
+    static List<JsonObject> recorded() throws IOException {
+        try (InputStream in = AnnotatedAnswerTest.class.getResourceAsStream("/annotated/answers.jsonl")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .map(Json::parseObject)
+                    .toList();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("recorded")
+    void isBroughtToTheSameForm(JsonObject one) {
+        ModelApi api = ModelApi.ofPath(one.string("path")).orElseThrow();
+        Map<String, Object> answer = one.object("data").values();
+        if (one.has("stream")) {
+            StreamedAnswer streamed = StreamedAnswer.of(api);
+            one.strings("stream").forEach(streamed::data);
+            Map<String, Object> together = streamed.answer().orElseThrow();
+            assertEquals(written(answer), written(together));
+            answer = together;
+        }
+        assertEquals(written(one.object("annotated").values()), written(Answers.annotated(api, answer)));
+    }
+
+    @Test
+    void theTextsOfALegacyFunctionCallAndOfACustomOneComeInPieces() {
+        assertEquals(
+                "{\"arguments\":\"{\\\"a\\\":1}\",\"name\":\"f\"}",
+                written(message(
+                                "\"function_call\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\"\"}",
+                                "\"function_call\":{\"arguments\":\":1}\"}")
+                        .get("function_call")));
+        assertEquals(
+                "[{\"custom\":{\"input\":\"ab\",\"name\":\"f\"},\"id\":\"t\",\"type\":\"custom\"}]",
+                written(message(
+                                "\"tool_calls\":[{\"index\":0,\"id\":\"t\",\"type\":\"custom\",\"custom\":{\"name\":\"f\",\"input\":\"a\"}}]",
+                                "\"tool_calls\":[{\"index\":0,\"custom\":{\"input\":\"b\"}}]")
+                        .get("tool_calls")));
+    }
+
+    private static Map<String, Object> message(String... deltas) {
+        StreamedAnswer streamed = StreamedAnswer.of(ModelApi.OPENAI_CHAT);
+        for (String delta : deltas) {
+            streamed.data("{\"choices\":[{\"index\":0,\"delta\":{" + delta + "}}]}");
+        }
+        List<?> choices = (List<?>) streamed.answer().orElseThrow().get("choices");
+        return StreamedAnswer.objectOf(
+                StreamedAnswer.objectOf(choices.getFirst()).get("message"));
+    }
+
+    private static String written(Object value) {
+        return Json.write(sorted(value));
+    }
+
+    private static Object sorted(Object value) {
+        return switch (value) {
+            case Map<?, ?> map -> {
+                Map<String, Object> sorted = new TreeMap<>();
+                map.forEach((key, inner) -> sorted.put((String) key, sorted(inner)));
+                yield sorted;
+            }
+            case List<?> list ->
+                list.stream().map(AnnotatedAnswerTest::sorted).collect(Collectors.toCollection(ArrayList::new));
+            case null, default -> value;
+        };
+    }
+}
