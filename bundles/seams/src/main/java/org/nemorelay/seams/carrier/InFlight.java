@@ -34,6 +34,17 @@ public final class InFlight {
         notifyAll();
     }
 
+    /** Runs a handler on the calling thread and counts it; once closed, it is dropped. */
+    public void run(Runnable handler) {
+        if (enter()) {
+            try {
+                handler.run();
+            } finally {
+                leave();
+            }
+        }
+    }
+
     public synchronized boolean closed() {
         return closed;
     }

@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Message;
@@ -25,7 +24,7 @@ import org.nemorelay.seams.Subjects;
 import org.nemorelay.seams.Subscription;
 import org.nemorelay.seams.TimedOutException;
 import org.nemorelay.seams.UnreachableException;
-import org.nemorelay.seams.carrier.Exchange;
+import org.nemorelay.seams.carrier.Bus;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.InFlight;
 
@@ -33,7 +32,7 @@ import org.nemorelay.seams.carrier.InFlight;
  * Subjects, groups and replies within one process, with the manners of a bus: at most once, no storage, an order per
  * subscription. A subscription that falls {@value LocalSubscription#CAPACITY} messages behind loses what comes then.
  */
-final class LocalBus implements Broadcaster, Exchange {
+final class LocalBus implements Bus {
     private final String name;
     private final int maxPayload;
     private final Faults faults;
@@ -53,11 +52,6 @@ final class LocalBus implements Broadcaster, Exchange {
     public void publish(Message message) {
         Subjects.validate(message.subject());
         send(new Delivery(message, Optional.empty()));
-    }
-
-    @Override
-    public void post(String subject, byte[] body) {
-        publish(subject, body);
     }
 
     /** How many subscriptions were offered the message. */
@@ -98,21 +92,13 @@ final class LocalBus implements Broadcaster, Exchange {
         return attach(
                 subject,
                 Optional.empty(),
-                delivery -> {
-                    if (running.enter()) {
-                        try {
-                            handler.accept(delivery.message());
-                        } finally {
-                            running.leave();
-                        }
-                    }
-                },
+                delivery -> running.run(() -> handler.accept(delivery.message())),
                 running::close);
     }
 
     @Override
-    public Subscription listen(String subject, Consumer<byte[]> handler) {
-        return subscribe(subject, message -> handler.accept(message.body()));
+    public Intake take(String subject, Optional<String> group, Sink sink, Runnable closeSink) {
+        return attach(subject, group, delivery -> sink.accept(delivery.message().body(), delivery::answer), closeSink);
     }
 
     /**
@@ -121,7 +107,8 @@ final class LocalBus implements Broadcaster, Exchange {
      * @param group who shares it takes turns; empty for a subscription that gets everything
      * @param closeSink refuses further deliveries and waits for running ones
      */
-    LocalSubscription attach(String pattern, Optional<String> group, Consumer<Delivery> sink, Runnable closeSink) {
+    private LocalSubscription attach(
+            String pattern, Optional<String> group, Consumer<Delivery> sink, Runnable closeSink) {
         Subjects.validate(pattern);
         requireOpen();
         LocalSubscription subscription =

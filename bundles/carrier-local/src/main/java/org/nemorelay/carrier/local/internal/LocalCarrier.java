@@ -2,24 +2,15 @@ package org.nemorelay.carrier.local.internal;
 
 import java.util.EnumSet;
 import java.util.Set;
-import org.nemorelay.seams.Broadcaster;
-import org.nemorelay.seams.WorkConsumer;
-import org.nemorelay.seams.WorkQueue;
+import org.nemorelay.seams.carrier.BusCarrier;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.ControlTimeouts;
-import org.nemorelay.seams.carrier.Exchange;
-import org.nemorelay.seams.carrier.ExchangeAgentControl;
-import org.nemorelay.seams.carrier.ExchangeCommandSender;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.HealthProber;
 import org.nemorelay.seams.carrier.MemoryDial;
 import org.nemorelay.seams.carrier.Seam;
 import org.nemorelay.seams.carrier.StoreFileStager;
 import org.nemorelay.seams.carrier.WorkRoutes;
-import org.nemorelay.seams.control.AgentControl;
-import org.nemorelay.seams.control.AgentRpcServer;
-import org.nemorelay.seams.control.ControlServer;
-import org.nemorelay.seams.control.NodeCommandSender;
 import org.nemorelay.seams.dial.BackendClientFactory;
 import org.nemorelay.seams.dial.ModelProber;
 import org.nemorelay.seams.dial.NodeEndpoints;
@@ -41,14 +32,9 @@ import org.osgi.service.metatype.annotations.Designate;
         configurationPid = "org.nemorelay.carrier.local",
         configurationPolicy = ConfigurationPolicy.OPTIONAL)
 @Designate(ocd = LocalCarrierConfig.class, factory = true)
-public final class LocalCarrier implements Carrier {
+public final class LocalCarrier extends BusCarrier {
     private final String name;
-    private final Faults faults;
     private final LocalBus bus;
-    private final LocalQueues queues;
-    private final NodeCommandSender commands;
-    private final AgentControl agentControl;
-    private final AgentRpcServer agentRpcServer;
     private final MemoryDial dial;
     private final ModelProber prober;
     private final FolderStore store = new FolderStore();
@@ -65,13 +51,13 @@ public final class LocalCarrier implements Carrier {
     }
 
     public LocalCarrier(String name, int maxPayload, WorkRoutes routes, ControlTimeouts timeouts, Faults faults) {
+        this(name, new LocalBus(name, maxPayload, faults), routes, timeouts, faults);
+    }
+
+    private LocalCarrier(String name, LocalBus bus, WorkRoutes routes, ControlTimeouts timeouts, Faults faults) {
+        super(bus, new LocalQueues(bus, routes, faults), timeouts, faults);
         this.name = name;
-        this.faults = faults;
-        this.bus = new LocalBus(name, maxPayload, faults);
-        this.queues = new LocalQueues(bus, routes, faults);
-        this.commands = new ExchangeCommandSender(bus, timeouts, faults);
-        this.agentControl = new ExchangeAgentControl(bus);
-        this.agentRpcServer = LocalControlServer.agentRpc(bus, faults);
+        this.bus = bus;
         this.dial = new MemoryDial(MemoryDial.Routing.NODE_AND_ADDRESS, faults);
         this.prober = new HealthProber(dial);
         this.stager = new StoreFileStager(store, bus, timeouts, faults);
@@ -90,41 +76,6 @@ public final class LocalCarrier implements Carrier {
     @Override
     public boolean connected() {
         return bus.connected();
-    }
-
-    @Override
-    public Broadcaster broadcaster() {
-        return bus;
-    }
-
-    @Override
-    public WorkQueue workQueue() {
-        return queues;
-    }
-
-    @Override
-    public WorkConsumer workConsumer() {
-        return queues;
-    }
-
-    @Override
-    public NodeCommandSender commands() {
-        return commands;
-    }
-
-    @Override
-    public ControlServer controlServer(String nodeId) {
-        return new LocalControlServer(nodeId, bus, faults);
-    }
-
-    @Override
-    public AgentControl agentControl() {
-        return agentControl;
-    }
-
-    @Override
-    public AgentRpcServer agentRpcServer() {
-        return agentRpcServer;
     }
 
     @Override
@@ -155,11 +106,6 @@ public final class LocalCarrier implements Carrier {
     @Override
     public ObjectStore store() {
         return store;
-    }
-
-    /** Bytes to a subject, past the typed senders. */
-    public Exchange exchange() {
-        return bus;
     }
 
     @Deactivate

@@ -4,11 +4,11 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.nemorelay.seams.Subscription;
+import org.nemorelay.seams.carrier.Bus;
 import org.nemorelay.seams.carrier.Faults;
 
 /** A queue and the thread that empties it into a sink. */
-final class LocalSubscription implements Subscription {
+final class LocalSubscription implements Bus.Intake {
     /** How far a subscription may fall behind. */
     static final int CAPACITY = 65_536;
 
@@ -83,8 +83,8 @@ final class LocalSubscription implements Subscription {
         }
     }
 
-    /** Ends the interest without waiting. */
-    void detach() {
+    @Override
+    public void detach() {
         detach.accept(this);
     }
 

@@ -6,31 +6,29 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.nemorelay.seams.Broadcaster;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.Message;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.Subjects;
 import org.nemorelay.seams.Subscription;
-import org.nemorelay.seams.carrier.Exchange;
+import org.nemorelay.seams.carrier.Bus;
 
 /** Fan-out and exchanges: NATS's own publish, subscribe and request, behind the closed grammar of subjects. */
-final class NatsBus implements Broadcaster, Exchange {
+final class NatsBus implements Bus {
     private final NatsLink link;
 
     NatsBus(NatsLink link) {
         this.link = link;
     }
 
+    NatsLink link() {
+        return link;
+    }
+
     @Override
     public void publish(Message message) {
         Subjects.validate(message.subject());
         link.publish(message.subject(), headers(message.headers()), message.body());
-    }
-
-    @Override
-    public void post(String subject, byte[] body) {
-        publish(subject, body);
     }
 
     private static Optional<Headers> headers(Map<String, String> given) {
@@ -61,8 +59,15 @@ final class NatsBus implements Broadcaster, Exchange {
     }
 
     @Override
-    public Subscription listen(String subject, Consumer<byte[]> handler) {
-        return subscribe(subject, message -> handler.accept(message.body()));
+    public Intake take(String subject, Optional<String> group, Sink sink, Runnable closeSink) {
+        return link.subscribe(
+                subject, group, arrived -> sink.accept(arrived.getData(), body -> answer(arrived, body)), closeSink);
+    }
+
+    private void answer(io.nats.client.Message request, byte[] body) {
+        if (request.getReplyTo() != null) {
+            link.answer(request, body);
+        }
     }
 
     /** The context's cancellation is not heeded, as ever on NATS; its deadline is part of {@code bound}. */

@@ -3,22 +3,14 @@ package org.nemorelay.carrier.nats.internal;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import org.nemorelay.seams.Broadcaster;
-import org.nemorelay.seams.WorkConsumer;
-import org.nemorelay.seams.WorkQueue;
+import org.nemorelay.seams.carrier.BusCarrier;
+import org.nemorelay.seams.carrier.BusQueues;
 import org.nemorelay.seams.carrier.Carrier;
 import org.nemorelay.seams.carrier.ControlTimeouts;
-import org.nemorelay.seams.carrier.Exchange;
-import org.nemorelay.seams.carrier.ExchangeAgentControl;
-import org.nemorelay.seams.carrier.ExchangeCommandSender;
 import org.nemorelay.seams.carrier.Faults;
 import org.nemorelay.seams.carrier.Seam;
 import org.nemorelay.seams.carrier.StoreFileStager;
 import org.nemorelay.seams.carrier.WorkRoutes;
-import org.nemorelay.seams.control.AgentControl;
-import org.nemorelay.seams.control.AgentRpcServer;
-import org.nemorelay.seams.control.ControlServer;
-import org.nemorelay.seams.control.NodeCommandSender;
 import org.nemorelay.seams.staging.FileStager;
 import org.nemorelay.seams.staging.ObjectStore;
 import org.nemorelay.telemetry.EventLog;
@@ -36,15 +28,9 @@ import org.osgi.service.metatype.annotations.Designate;
         configurationPid = "org.nemorelay.carrier.nats",
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 @Designate(ocd = NatsCarrierConfig.class, factory = true)
-public final class NatsCarrier implements Carrier {
+public final class NatsCarrier extends BusCarrier {
     private final String name;
-    private final Faults faults;
     private final NatsLink link;
-    private final NatsBus bus;
-    private final NatsQueues queues;
-    private final NodeCommandSender commands;
-    private final AgentControl agentControl;
-    private final AgentRpcServer agentRpcServer;
     private final Optional<S3Store> store;
     private final Optional<StoreFileStager> stager;
 
@@ -66,14 +52,19 @@ public final class NatsCarrier implements Carrier {
             ControlTimeouts timeouts,
             EventLog log,
             Faults faults) {
-        this.name = settings.name();
-        this.faults = faults;
-        this.link = new NatsLink(settings, log, faults);
-        this.bus = new NatsBus(link);
-        this.queues = new NatsQueues(link, bus, routes, faults);
-        this.commands = new ExchangeCommandSender(bus, timeouts, faults);
-        this.agentControl = new ExchangeAgentControl(bus);
-        this.agentRpcServer = NatsControlServer.agentRpc(link, faults);
+        this(settings.name(), new NatsBus(new NatsLink(settings, log, faults)), store, routes, timeouts, faults);
+    }
+
+    private NatsCarrier(
+            String name,
+            NatsBus bus,
+            Optional<S3Store> store,
+            WorkRoutes routes,
+            ControlTimeouts timeouts,
+            Faults faults) {
+        super(bus, new BusQueues(bus, routes, faults), timeouts, faults);
+        this.name = name;
+        this.link = bus.link();
         this.store = store;
         this.stager = store.map(bucket -> new StoreFileStager(bucket, bus, timeouts, faults));
         link.start();
@@ -104,53 +95,13 @@ public final class NatsCarrier implements Carrier {
     }
 
     @Override
-    public Broadcaster broadcaster() {
-        return bus;
-    }
-
-    @Override
-    public WorkQueue workQueue() {
-        return queues;
-    }
-
-    @Override
-    public WorkConsumer workConsumer() {
-        return queues;
-    }
-
-    @Override
-    public NodeCommandSender commands() {
-        return commands;
-    }
-
-    @Override
-    public ControlServer controlServer(String nodeId) {
-        return new NatsControlServer(nodeId, link, faults);
-    }
-
-    @Override
-    public AgentControl agentControl() {
-        return agentControl;
-    }
-
-    @Override
-    public AgentRpcServer agentRpcServer() {
-        return agentRpcServer;
-    }
-
-    @Override
     public FileStager stager() {
-        return stager.isPresent() ? stager.get() : Carrier.super.stager();
+        return stager.isPresent() ? stager.get() : super.stager();
     }
 
     @Override
     public ObjectStore store() {
-        return store.isPresent() ? store.get() : Carrier.super.store();
-    }
-
-    /** Bytes to a subject, past the typed senders. */
-    Exchange exchange() {
-        return bus;
+        return store.isPresent() ? store.get() : super.store();
     }
 
     @Deactivate

@@ -7,14 +7,14 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.nemorelay.seams.Subscription;
+import org.nemorelay.seams.carrier.Bus;
 import org.nemorelay.seams.carrier.Faults;
 
 /**
  * A subscription and the thread that takes its messages into a sink. It outlives connections: what one brought is handed
  * over, then that of the next.
  */
-final class NatsSubscription implements Subscription {
+final class NatsSubscription implements Bus.Intake {
     /** How far a subscription may fall behind, in messages and bytes. */
     static final int MOST_WAITING = 65_536;
 
@@ -156,8 +156,8 @@ final class NatsSubscription implements Subscription {
         }
     }
 
-    /** Ends the interest without waiting. */
-    void detach() {
+    @Override
+    public void detach() {
         current().ifPresent(NatsSubscription::drop);
         end(End.DROPPED);
         link.forget(this);

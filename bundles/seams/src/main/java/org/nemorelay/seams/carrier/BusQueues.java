@@ -1,47 +1,41 @@
-package org.nemorelay.carrier.nats.internal;
+package org.nemorelay.seams.carrier;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.nemorelay.seams.Context;
-import org.nemorelay.seams.Publisher;
 import org.nemorelay.seams.Subscription;
 import org.nemorelay.seams.WorkConsumer;
 import org.nemorelay.seams.WorkHandler;
 import org.nemorelay.seams.WorkKind;
 import org.nemorelay.seams.WorkQueue;
-import org.nemorelay.seams.carrier.Faults;
-import org.nemorelay.seams.carrier.WorkDelivery;
-import org.nemorelay.seams.carrier.WorkRoutes;
 
-/** Queues as NATS queue groups. The producer's context is ignored, as ever on NATS. */
-final class NatsQueues implements WorkQueue, WorkConsumer {
-    private final NatsLink link;
-    private final Publisher events;
+/** Queues as groups of a {@link Bus}. The producer's context is ignored, as ever on a network. */
+public class BusQueues implements WorkQueue, WorkConsumer {
+    private final Bus bus;
     private final WorkRoutes routes;
     private final Faults faults;
     private final AtomicLong numbers = new AtomicLong();
 
-    NatsQueues(NatsLink link, Publisher events, WorkRoutes routes, Faults faults) {
-        this.link = link;
-        this.events = events;
+    /** @param routes where consumers take from; producers always use the standard ones */
+    public BusQueues(Bus bus, WorkRoutes routes, Faults faults) {
+        this.bus = bus;
         this.routes = routes;
         this.faults = faults;
     }
 
     @Override
     public void enqueue(Context context, WorkKind kind, byte[] payload) {
-        link.publish(WorkRoutes.standard().of(kind).subject(), Optional.empty(), payload);
+        bus.publish(WorkRoutes.standard().of(kind).subject(), payload);
     }
 
     @Override
-    public void flush(Duration bound) {
-        link.flush(bound);
+    public final void flush(Duration bound) {
+        bus.flush(bound);
     }
 
     @Override
-    public Subscription consume(Context context, WorkKind kind, int maxInFlight, WorkHandler handler) {
+    public final Subscription consume(Context context, WorkKind kind, int maxInFlight, WorkHandler handler) {
         WorkRoutes.Route route = routes.of(kind);
         AtomicReference<Runnable> stop = new AtomicReference<>(() -> {});
         WorkDelivery delivery = new WorkDelivery(
@@ -49,15 +43,15 @@ final class NatsQueues implements WorkQueue, WorkConsumer {
                 context,
                 maxInFlight,
                 handler,
-                events,
+                bus,
                 faults,
                 () -> stop.get().run());
-        NatsSubscription subscription = link.subscribe(
+        Bus.Intake intake = bus.take(
                 route.subject(),
                 route.group(),
-                unit -> delivery.deliver(unit.getData(), route.subject() + " number " + numbers.incrementAndGet()),
+                (unit, answer) -> delivery.deliver(unit, route.subject() + " number " + numbers.incrementAndGet()),
                 delivery::close);
-        stop.set(subscription::detach);
-        return subscription;
+        stop.set(intake::detach);
+        return intake;
     }
 }

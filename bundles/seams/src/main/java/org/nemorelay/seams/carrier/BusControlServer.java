@@ -1,35 +1,39 @@
-package org.nemorelay.carrier.local.internal;
+package org.nemorelay.seams.carrier;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.nemorelay.seams.NotServedException;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.SeamException;
 import org.nemorelay.seams.Subjects;
-import org.nemorelay.seams.carrier.AgentVerbs;
-import org.nemorelay.seams.carrier.Faults;
-import org.nemorelay.seams.carrier.VerbServing;
-import org.nemorelay.seams.carrier.Verbs;
 import org.nemorelay.seams.control.AgentRpcHandler;
 import org.nemorelay.seams.control.AgentRpcServer;
 import org.nemorelay.seams.control.ControlHandler;
 import org.nemorelay.seams.control.ControlServer;
 import org.nemorelay.seams.control.ControlVerb;
+import org.nemorelay.seams.control.Outcome;
 import org.nemorelay.seams.control.ProgressSink;
 import org.nemorelay.workerctl.BackendInstallProgressEvent;
 
-/** Verbs of one node on the bus. */
-final class LocalControlServer implements ControlServer {
+/**
+ * The verbs of one node as subjects of a {@link Bus}. They share a group, so that a process with two connections, as during
+ * a switch of carriers, serves each request once.
+ */
+final class BusControlServer implements ControlServer {
+    private static final String GROUP = "node";
+    private static final ProgressSink NONE = event -> {};
+
     private final String nodeId;
-    private final LocalBus bus;
+    private final Bus bus;
     private final Faults faults;
-    private final List<LocalSubscription> verbs = new CopyOnWriteArrayList<>();
+    private final List<Bus.Intake> verbs = new CopyOnWriteArrayList<>();
     private final AtomicLong numbers = new AtomicLong();
 
-    LocalControlServer(String nodeId, LocalBus bus, Faults faults) {
+    BusControlServer(String nodeId, Bus bus, Faults faults) {
         this.nodeId = nodeId;
         this.bus = bus;
         this.faults = faults;
@@ -37,7 +41,7 @@ final class LocalControlServer implements ControlServer {
 
     @Override
     public boolean handle(ControlVerb verb, Need need, ControlHandler handler) {
-        return serve(verb, need, handler, true, event -> {});
+        return serve(verb, need, handler, true, NONE);
     }
 
     @Override
@@ -55,7 +59,7 @@ final class LocalControlServer implements ControlServer {
             }
             throw e;
         }
-        serve(subject, Optional.of("node"), verb, handler, serial, progress);
+        serve(subject, Optional.of(GROUP), verb, handler, serial, progress);
         return true;
     }
 
@@ -66,16 +70,31 @@ final class LocalControlServer implements ControlServer {
             ControlHandler handler,
             boolean serial,
             ProgressSink progress) {
-        AtomicReference<LocalSubscription> own = new AtomicReference<>();
+        AtomicReference<Runnable> stop = new AtomicReference<>(() -> {});
         VerbServing serving = new VerbServing(
-                nodeId, verb, handler, serial, faults, progress, () -> own.get().detach());
-        own.set(bus.attach(
+                nodeId,
+                verb,
+                handler,
+                serial,
+                faults,
+                progress,
+                () -> stop.get().run());
+        Bus.Intake intake = bus.take(
                 subject,
                 group,
-                request -> serving.serve(
-                        request.message().body(), "request " + numbers.incrementAndGet(), request::answer),
-                serving::close));
-        verbs.add(own.get());
+                (request, answer) -> serving.serve(
+                        request, "request " + numbers.incrementAndGet(), outcome -> answer(outcome, answer)),
+                serving::close);
+        stop.set(intake::detach);
+        verbs.add(intake);
+    }
+
+    private static void answer(Outcome outcome, Consumer<byte[]> answer) {
+        switch (outcome) {
+            case Outcome.Reply reply -> answer.accept(reply.body());
+            case Outcome.Undecodable reply -> answer.accept(reply.body());
+            case Outcome.Silent _, Outcome.Dropped _ -> {}
+        }
     }
 
     private void report(BackendInstallProgressEvent event) {
@@ -91,30 +110,34 @@ final class LocalControlServer implements ControlServer {
 
     @Override
     public void close() {
-        verbs.forEach(LocalSubscription::drain);
+        verbs.forEach(Bus.Intake::drain);
         verbs.clear();
     }
 
-    /** Agent calls on the bus: the agent workers share them, the node's own stop reaches each of its servers. */
-    static AgentRpcServer agentRpc(LocalBus bus, Faults faults) {
+    /** Agent calls: the agent workers share them, the node's own stop reaches each of its servers and is never answered. */
+    static AgentRpcServer agentRpc(Bus bus, Faults faults) {
         return (nodeId, handler) -> {
-            LocalControlServer server = new LocalControlServer(nodeId, bus, faults);
-            server.serveAgentCalls(handler);
+            BusControlServer server = new BusControlServer(nodeId, bus, faults);
+            try {
+                server.serveAgentCalls(handler);
+            } catch (SeamException e) {
+                server.close();
+                throw e;
+            }
             return (Registration) server::close;
         };
     }
 
     private void serveAgentCalls(AgentRpcHandler handler) {
         Optional<String> shared = Optional.of(AgentVerbs.GROUP);
-        ProgressSink none = event -> {};
-        serve(Subjects.mcpToolsExecute(), shared, AgentVerbs.TOOL, AgentVerbs.tool(handler), true, none);
-        serve(Subjects.mcpDiscovery(), shared, AgentVerbs.DISCOVERY, AgentVerbs.discovery(handler), true, none);
+        serve(Subjects.mcpToolsExecute(), shared, AgentVerbs.TOOL, AgentVerbs.tool(handler), true, NONE);
+        serve(Subjects.mcpDiscovery(), shared, AgentVerbs.DISCOVERY, AgentVerbs.discovery(handler), true, NONE);
         serve(
                 Verbs.subject(nodeId, ControlVerb.BACKEND_STOP),
                 Optional.empty(),
                 ControlVerb.BACKEND_STOP,
                 AgentVerbs.backendStop(handler),
                 true,
-                none);
+                NONE);
     }
 }
