@@ -46,7 +46,7 @@ final class UpstreamFailureTest {
 
     @Test
     void halfAHead() throws Exception {
-        answers502("HTTP/1.1 200 OK\r\nContent-Ty", Outcome.NoResponse.class);
+        answers502("HTTP/1.1 200 OK\r\nContent-Ty", Outcome.BadHead.class);
     }
 
     @Test
