@@ -1,7 +1,7 @@
 package org.nemorelay.worker.internal.observe;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,23 +15,46 @@ import org.nemorelay.json.JsonException;
  * form for all APIs. The form is that of the stock program's records.
  */
 final class AnnotatedRequest {
-    private static final Set<String> RESPONSES_OWN =
-            Set.of("background", "conversation", "prompt_cache_key", "safety_identifier", "stream_options", "text");
+    /** What has a meaning in one API alone. */
+    private static final Set<String> RESPONSES_OWN = Set.of(
+            "background",
+            "context_management",
+            "conversation",
+            "prompt",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+            "safety_identifier",
+            "stream_options",
+            "text");
+
     private static final Set<String> CHAT_OWN = Set.of(
+            "audio",
             "frequency_penalty",
+            "function_call",
+            "functions",
             "logit_bias",
             "logprobs",
             "modalities",
             "n",
+            "prediction",
             "presence_penalty",
+            "prompt_cache_key",
+            "prompt_cache_retention",
             "reasoning_effort",
             "response_format",
+            "safety_identifier",
             "seed",
             "stream_options",
-            "verbosity");
-    private static final Set<String> COMMON_BLOCKS = Set.of("text", "image", "tool_use", "tool_result");
-    private static final Set<String> ANTHROPIC_OWN = Set.of("output_config", "thinking", "top_k");
-    private static final Set<String> ASSISTANT = Set.of("role", "content", "name", "tool_calls");
+            "verbosity",
+            "web_search_options");
+    private static final Set<String> ANTHROPIC_OWN =
+            Set.of("cache_control", "container", "inference_geo", "output_config", "thinking", "top_k");
+
+    /** What a message of the common form can have. */
+    private static final Set<String> CHAT_MESSAGE = Set.of("role", "content", "name", "tool_calls", "tool_call_id");
+
+    private static final Set<String> ANTHROPIC_MESSAGE = Set.of("role", "content");
+    private static final Set<String> RESPONSES_MESSAGE = Set.of("type", "role", "content");
 
     private AnnotatedRequest() {}
 
@@ -122,13 +145,13 @@ final class AnnotatedRequest {
             Map<String, Object> annotated) {
         switch (key) {
             case "input" -> annotated.put("messages", input(api, value));
-            case "temperature", "top_p" -> params.put(key, value);
+            case "temperature", "top_p" -> params.put(key, fraction(value));
             case "max_output_tokens" -> {
                 params.put("max_tokens", value);
                 annotated.put(key, value);
             }
-            case "tools" -> annotated.put(key, tools(api, value, "function"));
-            case "tool_choice" -> annotated.put(key, choice(value));
+            case "tools" -> annotated.put(key, mapped(value, AnnotatedRequest::responsesTool));
+            case "tool_choice" -> annotated.put(key, choice(api, value));
             default -> (RESPONSES_OWN.contains(key) ? own : annotated).put(key, value);
         }
     }
@@ -141,8 +164,11 @@ final class AnnotatedRequest {
             Map<String, Object> params,
             Map<String, Object> annotated) {
         switch (key) {
-            case "messages" -> annotated.put(key, mapped(value, message -> assistant(api, message)));
-            case "temperature", "top_p", "max_tokens" -> params.put(key, value);
+            case "messages" -> annotated.put(key, mapped(value, AnnotatedRequest::chatMessage));
+            case "tools" -> annotated.put(key, mapped(value, AnnotatedRequest::chatTool));
+            case "tool_choice" -> annotated.put(key, choice(api, value));
+            case "temperature", "top_p" -> params.put(key, fraction(value));
+            case "max_tokens" -> params.put(key, value);
             case "max_completion_tokens" -> {}
             case "stop" -> params.put(key, value instanceof List<?> ? value : List.of(value));
             default -> (CHAT_OWN.contains(key) ? own : annotated).put(key, value);
@@ -158,29 +184,82 @@ final class AnnotatedRequest {
             Map<String, Object> annotated) {
         switch (key) {
             case "system" -> annotated.put("instructions", value);
-            case "messages" -> annotated.put(key, mapped(value, message -> blocks(api, message)));
-            case "temperature", "top_p", "max_tokens" -> params.put(key, value);
+            case "messages" -> annotated.put(key, mapped(value, AnnotatedRequest::anthropicMessage));
+            case "temperature", "top_p" -> params.put(key, fraction(value));
+            case "max_tokens" -> params.put(key, value);
             case "stop_sequences" -> params.put("stop", value);
-            case "tools" -> annotated.put(key, tools(api, value, "custom"));
-            case "tool_choice" -> annotated.put(key, choice(value));
+            case "tools" -> annotated.put(key, mapped(value, AnnotatedRequest::anthropicTool));
+            case "tool_choice" -> {
+                annotated.put(key, anthropicChoice(value));
+                if (value instanceof Map<?, ?> choice
+                        && choice.get("disable_parallel_tool_use") instanceof Boolean disabled) {
+                    annotated.put("parallel_tool_calls", !disabled);
+                }
+            }
             default -> (ANTHROPIC_OWN.contains(key) ? own : annotated).put(key, value);
         }
     }
 
-    /** Blocks of a kind that the common form lacks stay the API's own. */
-    private static Object blocks(ModelApi api, Map<String, Object> message) {
-        if (!(message.get("content") instanceof List<?> content)) {
-            return message;
+    /** A message with more than the common form has stays the API's own. */
+    private static Object anthropicMessage(Map<String, Object> message) {
+        ModelApi api = ModelApi.ANTHROPIC_MESSAGES;
+        if (!ANTHROPIC_MESSAGE.containsAll(message.keySet())) {
+            return provider(api, "role", role(message), message);
         }
+        return withContent(message, block -> switch (word(block.get("type"))) {
+            case "text", "tool_use", "tool_result" -> block;
+            case "image" -> part("image", block);
+            case "document" -> part("file", block);
+            case String type -> provider(api, "type", type, block);
+        });
+    }
+
+    private static Object chatMessage(Map<String, Object> message) {
+        boolean functions = !(message.get("tool_calls") instanceof List<?> calls)
+                || calls.stream().allMatch(call -> call instanceof Map<?, ?> fields && fields.containsKey("function"));
+        if (!CHAT_MESSAGE.containsAll(message.keySet()) || !functions) {
+            return provider(ModelApi.OPENAI_CHAT, "role", role(message), message);
+        }
+        Map<String, Object> said = new LinkedHashMap<>(message);
+        said.remove("content", null);
+        return withContent(
+                said,
+                part -> word(part.get("type")).equals("input_audio") && part.get("input_audio") != null
+                        ? Map.of("type", "audio", "audio", part.get("input_audio"))
+                        : part);
+    }
+
+    private static Object responsesMessage(Map<String, Object> message) {
+        ModelApi api = ModelApi.OPENAI_RESPONSES;
+        if (!RESPONSES_MESSAGE.containsAll(message.keySet())) {
+            return provider(api, "role", "message", message);
+        }
+        Map<String, Object> said = new LinkedHashMap<>(message);
+        said.remove("type");
+        return withContent(said, part -> switch (word(part.get("type"))) {
+            case "input_text", "output_text" -> {
+                Map<String, Object> text = new LinkedHashMap<>(part);
+                text.put("type", "text");
+                yield text;
+            }
+            case "input_image" -> part("image", part);
+            case "input_file" -> part("file", part);
+            case "text", "refusal" -> part;
+            case String type -> provider(api, "type", type, part);
+        });
+    }
+
+    private static Map<String, Object> withContent(Map<String, Object> message, Change change) {
         Map<String, Object> mapped = new LinkedHashMap<>(message);
-        mapped.put(
-                "content",
-                mapped(
-                        content,
-                        block -> block.get("type") instanceof String type && !COMMON_BLOCKS.contains(type)
-                                ? provider(api, "type", type, block)
-                                : block));
+        mapped.computeIfPresent("content", (key, content) -> mapped(content, change));
         return mapped;
+    }
+
+    /** All of a part under the word of the common form. */
+    private static Map<String, Object> part(String type, Map<String, Object> part) {
+        Map<String, Object> rest = new LinkedHashMap<>(part);
+        rest.remove("type");
+        return Map.of("type", type, type, rest);
     }
 
     private static Object input(ModelApi api, Object input) {
@@ -191,98 +270,98 @@ final class AnnotatedRequest {
 
     private static Object item(ModelApi api, Map<String, Object> item) {
         String type = item.getOrDefault("type", "message") instanceof String text ? text : "";
-        switch (type) {
-            case "message" -> {
-                if (!role(item).equals("assistant")) {
-                    Map<String, Object> message = new LinkedHashMap<>(item);
-                    message.remove("type");
-                    message.computeIfPresent("content", (key, content) -> mapped(content, AnnotatedRequest::part));
-                    return message;
-                }
-            }
-            case "function_call" -> {
-                Optional<Object> arguments = parsed(item.get("arguments"));
-                if (arguments.isPresent()) {
-                    return fields("tool_call", item, "call_id", "name", "arguments", arguments.get());
-                }
-            }
-            case "function_call_output" -> {
-                if (item.get("output") instanceof String output) {
-                    return fields("tool_result", item, "call_id", "", "output", output);
-                }
-            }
-            default -> {}
-        }
-        return provider(api, "role", type, item);
+        return switch (type) {
+            case "message" -> responsesMessage(item);
+            case "function_call" ->
+                call(
+                        "tool_call",
+                        item,
+                        "arguments",
+                        parsed(item.get("arguments")).orElse(item.get("arguments")));
+            case "function_call_output" -> call("tool_result", item, "output", item.get("output"));
+            default -> provider(api, "role", type, item);
+        };
     }
 
-    private static Map<String, Object> fields(
-            String role, Map<String, Object> item, String first, String second, String key, Object value) {
-        Map<String, Object> fields = new HashMap<>();
-        fields.put("role", role);
-        fields.put(key, value);
-        for (String kept : List.of(first, second)) {
-            if (item.get(kept) != null) {
-                fields.put(kept, item.get(kept));
+    private static Map<String, Object> call(String role, Map<String, Object> item, String key, Object value) {
+        Map<String, Object> call = new LinkedHashMap<>(item);
+        call.remove("type");
+        call.put("role", role);
+        call.put(key, value);
+        return call;
+    }
+
+    // ---- tools
+
+    private static Object anthropicTool(Map<String, Object> tool) {
+        if (tool.containsKey("type") || !(tool.get("name") instanceof String) || !tool.containsKey("input_schema")) {
+            return provider(ModelApi.ANTHROPIC_MESSAGES, "type", word(tool.get("type")), tool);
+        }
+        Map<String, Object> function = new LinkedHashMap<>();
+        Map<String, Object> annotated = new LinkedHashMap<>(Map.of("type", "function", "function", function));
+        tool.forEach((key, value) -> {
+            switch (key) {
+                case "name", "description", "strict" -> function.put(key, value);
+                case "input_schema" -> function.put("parameters", value);
+                default -> annotated.put(key, value);
             }
-        }
-        return fields;
-    }
-
-    private static Object part(Map<String, Object> part) {
-        if ("input_text".equals(part.get("type"))) {
-            Map<String, Object> text = new LinkedHashMap<>(part);
-            text.put("type", "text");
-            return text;
-        }
-        if ("input_image".equals(part.get("type"))) {
-            Map<String, Object> image = new LinkedHashMap<>(part);
-            image.remove("type");
-            return Map.of("type", "image", "image", image);
-        }
-        return part;
-    }
-
-    /** An assistant's message with more than the common form has stays the API's own. */
-    private static Object assistant(ModelApi api, Map<String, Object> message) {
-        return role(message).equals("assistant") && !ASSISTANT.containsAll(message.keySet())
-                ? provider(api, "role", "assistant", message)
-                : message;
-    }
-
-    /** @param function the type of tools that the caller runs itself */
-    private static Object tools(ModelApi api, Object tools, String function) {
-        return mapped(tools, tool -> {
-            if (!function.equals(tool.getOrDefault("type", function))) {
-                return provider(api, "type", String.valueOf(tool.get("type")), tool);
-            }
-            Map<String, Object> inner = new LinkedHashMap<>();
-            Map<String, Object> outer = new LinkedHashMap<>();
-            tool.forEach((key, value) -> {
-                switch (key) {
-                    case "type" -> {}
-                    case "input_schema" -> inner.put("parameters", value);
-                    case "cache_control" -> outer.put(key, value);
-                    default -> inner.put(key, value);
-                }
-            });
-            outer.put("type", "function");
-            outer.put("function", inner);
-            return outer;
         });
+        return annotated;
     }
 
-    private static Object choice(Object choice) {
+    private static Object chatTool(Map<String, Object> tool) {
+        return "function".equals(tool.get("type"))
+                ? tool
+                : provider(ModelApi.OPENAI_CHAT, "type", word(tool.get("type")), tool);
+    }
+
+    private static Object responsesTool(Map<String, Object> tool) {
+        if (!"function".equals(tool.get("type"))) {
+            return provider(ModelApi.OPENAI_RESPONSES, "type", word(tool.get("type")), tool);
+        }
+        Map<String, Object> function = new LinkedHashMap<>(tool);
+        function.remove("type");
+        function.remove("strict", null);
+        return Map.of("type", "function", "function", function);
+    }
+
+    private static Object choice(ModelApi api, Object choice) {
         if (!(choice instanceof Map<?, ?> fields)) {
             return choice;
         }
-        Object name = fields.get("name");
-        return switch (String.valueOf(fields.get("type"))) {
-            case "auto" -> "auto";
+        if (!"function".equals(fields.get("type"))) {
+            return Map.of("provider", api.api(), "kind", "tool_choice", "value", choice);
+        }
+        return fields.get("name") == null ? choice : function(fields.get("name"));
+    }
+
+    private static Object anthropicChoice(Object choice) {
+        Map<String, Object> fields = StreamedAnswer.objectOf(choice);
+        String type = word(fields.get("type"));
+        if (type.equals("tool") && fields.get("name") != null) {
+            return function(fields.get("name"));
+        }
+        return switch (type) {
+            case "auto", "none" -> type;
             case "any" -> "required";
-            case "none" -> "none";
-            default -> name == null ? choice : Map.of("type", "function", "function", Map.of("name", name));
+            default -> Map.of("provider", ModelApi.ANTHROPIC_MESSAGES.api(), "kind", type, "value", choice);
         };
+    }
+
+    private static Map<String, Object> function(Object name) {
+        return Map.of("type", "function", "function", Map.of("name", name));
+    }
+
+    // ---- values
+
+    /** The API's own word for what it is. */
+    private static String word(Object type) {
+        return type instanceof String word ? word : "unknown";
+    }
+
+    /** The common form has fractions. */
+    private static Object fraction(Object value) {
+        return value instanceof Long whole ? BigDecimal.valueOf(whole).setScale(1) : value;
     }
 
     /** What no common form is known for. */
