@@ -12,7 +12,6 @@ import java.util.OptionalLong;
  */
 public record DaemonUrl(boolean secure, String host, int port) {
     private static final String NOT_ABSOLUTE = "daemon address must be an absolute HTTP or HTTPS URL";
-    private static final String BIND_ADDRESS = "0.0.0.0 is a bind address and cannot be a daemon target";
 
     /** The address that the text spells; {@link FailureKind#INVALID_ARGUMENT} with one line that says which rule it breaks. */
     public static DaemonUrl parse(String text) {
@@ -37,15 +36,13 @@ public record DaemonUrl(boolean secure, String host, int port) {
         if (authority.indexOf('@') >= 0 || !rest.isEmpty() && !rest.equals("/")) {
             throw refused("daemon address cannot contain credentials, a non-root path, query, or fragment");
         }
-        int port = hostEnd < 1 || hostEnd >= authority.length() || authority.charAt(hostEnd) != ':'
-                ? -1
-                : port(authority.substring(hostEnd + 1));
-        if (port < 0) {
+        if (hostEnd < 1 || hostEnd + 1 >= authority.length() || authority.charAt(hostEnd) != ':') {
             throw refused("daemon address must include an explicit port");
         }
+        int port = port(authority.substring(hostEnd + 1));
         String host = host(authority.substring(0, hostEnd));
         if (host.equals("0.0.0.0") || host.equals("[::]")) {
-            throw refused(BIND_ADDRESS);
+            throw refused(host + " is a bind address and cannot be a daemon target");
         }
         DaemonUrl url = new DaemonUrl(secure, host, port);
         if (!secure && !url.loopback()) {
@@ -96,18 +93,15 @@ public record DaemonUrl(boolean secure, String host, int port) {
     }
 
     private static int port(String digits) {
-        if (digits.isEmpty() || digits.length() > 5) {
-            return -1;
-        }
         int port = 0;
         for (int i = 0; i < digits.length(); i++) {
             char c = digits.charAt(i);
-            if (c < '0' || c > '9') {
-                return -1;
-            }
-            port = port * 10 + (c - '0');
+            port = c < '0' || c > '9' || port > 0xffff ? 0x10000 : port * 10 + (c - '0');
         }
-        return port <= 0xffff ? port : -1;
+        if (port == 0 || port > 0xffff) {
+            throw refused("the port of a daemon address must be a number from 1 to 65535");
+        }
+        return port;
     }
 
     private static String host(String written) {
@@ -122,12 +116,26 @@ public record DaemonUrl(boolean secure, String host, int port) {
                 throw refused(NOT_ABSOLUTE);
             }
         }
-        OptionalLong address = ipv4(host);
-        if (address.isPresent()) {
-            long bits = address.getAsLong();
-            return (bits >> 24) + "." + (bits >> 16 & 0xff) + "." + (bits >> 8 & 0xff) + "." + (bits & 0xff);
+        String name = host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+        if (!numeric(name.substring(name.lastIndexOf('.') + 1))) {
+            return host;
         }
-        return host;
+        OptionalLong address = ipv4(name);
+        if (address.isEmpty()) {
+            throw refused("the host of a daemon address ends in a number and is no IPv4 address");
+        }
+        long bits = address.getAsLong();
+        return (bits >> 24) + "." + (bits >> 16 & 0xff) + "." + (bits >> 8 & 0xff) + "." + (bits & 0xff);
+    }
+
+    /** A host whose last label is one is an IPv4 address or nothing. */
+    private static boolean numeric(String label) {
+        for (int i = 0; i < label.length(); i++) {
+            if (label.charAt(i) < '0' || label.charAt(i) > '9') {
+                return number(label) >= 0;
+            }
+        }
+        return !label.isEmpty();
     }
 
     /** URL rules for IPv4: one to four decimal, octal or hexadecimal parts, the last of which fills what is left. */
@@ -183,6 +191,9 @@ public record DaemonUrl(boolean secure, String host, int port) {
             bytes = InetAddress.ofLiteral(literal).getAddress();
         } catch (IllegalArgumentException e) {
             throw refused(NOT_ABSOLUTE);
+        }
+        if (bytes.length == 4 && literal.indexOf(':') >= 0) {
+            throw refused("the host of a daemon address is an IPv4 address in the form of IPv6; write it as IPv4");
         }
         if (bytes.length != 16 || literal.indexOf('%') >= 0) {
             throw refused(NOT_ABSOLUTE);
