@@ -1,16 +1,11 @@
 package org.nemorelay.workerctl;
 
 import java.util.List;
-import java.util.Map;
-import org.nemorelay.json.Json;
-import org.nemorelay.json.JsonObject;
-import org.nemorelay.workerctl.internal.FieldReader;
-import org.nemorelay.workerctl.internal.FieldWriter;
 
 /** Answer to {@link BackendStopRequest}. The list of stopped processes counts only where {@code reportsStoppedProcesses} is set: an older worker sends none. */
 public record BackendStopReply(
         boolean success, String error, List<String> stoppedProcessKeys, boolean reportsStoppedProcesses)
-        implements WireRecord {
+        implements StoppedReply {
     public BackendStopReply {
         stoppedProcessKeys = List.copyOf(stoppedProcessKeys);
     }
@@ -22,25 +17,6 @@ public record BackendStopReply(
 
     /** Reads the record; a key that is missing or null is its empty value, an unknown key is ignored, a wrong type is a {@link org.nemorelay.json.JsonException}. */
     public static BackendStopReply decode(byte[] body) {
-        return fromJson(Json.parseObject(body));
-    }
-
-    static BackendStopReply fromJson(JsonObject object) {
-        FieldReader in = new FieldReader(object);
-        return new BackendStopReply(
-                in.bool("success"),
-                in.string("error"),
-                in.strings("stopped_process_keys"),
-                in.bool("reports_stopped_processes"));
-    }
-
-    @Override
-    public Map<String, Object> toJson() {
-        return new FieldWriter()
-                .put("success", success)
-                .nonEmpty("error", error)
-                .strings("stopped_process_keys", stoppedProcessKeys)
-                .nonEmpty("reports_stopped_processes", reportsStoppedProcesses)
-                .done();
+        return StoppedReply.decode(body, BackendStopReply::new);
     }
 }
