@@ -57,7 +57,6 @@ public final class ExchangeCommandSender implements NodeCommandSender {
                 request.opId(),
                 onProgress,
                 () -> ask(
-                        Context.background(),
                         nodeId,
                         ControlVerb.BACKEND_INSTALL,
                         request,
@@ -80,12 +79,7 @@ public final class ExchangeCommandSender implements NodeCommandSender {
                 request.opId(),
                 onProgress,
                 () -> ask(
-                        Context.background(),
-                        nodeId,
-                        ControlVerb.BACKEND_UPGRADE,
-                        request,
-                        timeouts.upgrade(),
-                        BackendUpgradeReply::decode));
+                        nodeId, ControlVerb.BACKEND_UPGRADE, request, timeouts.upgrade(), BackendUpgradeReply::decode));
     }
 
     private interface Call<R> {
@@ -123,7 +117,6 @@ public final class ExchangeCommandSender implements NodeCommandSender {
     @Override
     public BackendDeleteReply deleteBackend(String nodeId, String backend) {
         return ask(
-                Context.background(),
                 nodeId,
                 ControlVerb.BACKEND_DELETE,
                 new BackendDeleteRequest(backend),
@@ -137,13 +130,7 @@ public final class ExchangeCommandSender implements NodeCommandSender {
     }
 
     private BackendListReply listBackends(String nodeId, Duration bound) {
-        return ask(
-                Context.background(),
-                nodeId,
-                ControlVerb.BACKEND_LIST,
-                new NoArguments(),
-                bound,
-                BackendListReply::decode);
+        return ask(nodeId, ControlVerb.BACKEND_LIST, new NoArguments(), bound, BackendListReply::decode);
     }
 
     @Override
@@ -152,13 +139,7 @@ public final class ExchangeCommandSender implements NodeCommandSender {
     }
 
     private ModelsRunningReply modelsRunning(String nodeId, Duration bound) {
-        return ask(
-                Context.background(),
-                nodeId,
-                ControlVerb.MODELS_RUNNING,
-                new NoArguments(),
-                bound,
-                ModelsRunningReply::decode);
+        return ask(nodeId, ControlVerb.MODELS_RUNNING, new NoArguments(), bound, ModelsRunningReply::decode);
     }
 
     @Override
@@ -166,7 +147,6 @@ public final class ExchangeCommandSender implements NodeCommandSender {
         BackendStopReply reply;
         try {
             reply = ask(
-                    Context.background(),
                     nodeId,
                     ControlVerb.BACKEND_STOP,
                     new BackendStopRequest(backend, force),
@@ -197,13 +177,8 @@ public final class ExchangeCommandSender implements NodeCommandSender {
     }
 
     private void unload(String nodeId, ModelUnloadRequest request) {
-        ModelUnloadReply reply = ask(
-                Context.background(),
-                nodeId,
-                ControlVerb.MODEL_UNLOAD,
-                request,
-                timeouts.unload(),
-                ModelUnloadReply::decode);
+        ModelUnloadReply reply =
+                ask(nodeId, ControlVerb.MODEL_UNLOAD, request, timeouts.unload(), ModelUnloadReply::decode);
         if (!reply.success()) {
             throw refused(nodeId, ControlVerb.MODEL_UNLOAD, reply.error());
         }
@@ -212,7 +187,6 @@ public final class ExchangeCommandSender implements NodeCommandSender {
     @Override
     public ModelDeleteReply deleteModel(String nodeId, String modelName) {
         return ask(
-                Context.background(),
                 nodeId,
                 ControlVerb.MODEL_DELETE,
                 new ModelDeleteRequest(modelName),
@@ -247,13 +221,7 @@ public final class ExchangeCommandSender implements NodeCommandSender {
 
     @Override
     public OperationReply operationControl(String nodeId, OperationRequest request) {
-        return ask(
-                Context.background(),
-                nodeId,
-                ControlVerb.MODEL_OP,
-                request,
-                timeouts.operation(),
-                OperationReply::decode);
+        return ask(nodeId, ControlVerb.MODEL_OP, request, timeouts.operation(), OperationReply::decode);
     }
 
     @Override
@@ -280,6 +248,10 @@ public final class ExchangeCommandSender implements NodeCommandSender {
         } catch (SeamException noEvidence) {
             return;
         }
+    }
+
+    private <R> R ask(String nodeId, ControlVerb verb, WireRecord request, Duration bound, Function<byte[], R> decode) {
+        return ask(Context.background(), nodeId, verb, request, bound, decode);
     }
 
     private <R> R ask(
