@@ -9,6 +9,7 @@ import org.nemorelay.seams.Context;
 import org.nemorelay.seams.NotServedException;
 import org.nemorelay.seams.Registration;
 import org.nemorelay.seams.carrier.Carrier;
+import org.nemorelay.seams.carrier.LeasedCall;
 import org.nemorelay.seams.dial.BackendClient;
 import org.nemorelay.seams.dial.BackendClientFactory;
 import org.nemorelay.seams.dial.BackendService;
@@ -156,7 +157,7 @@ final class DialFacade implements BackendClientFactory, ModelProber, WorkerDiale
         public Call open(Context context, String method) {
             On on = begin();
             try {
-                return new Open(on.client.open(context, method), on);
+                return new LeasedCall(on.client.open(context, method), on::done);
             } catch (RuntimeException e) {
                 on.done();
                 throw e;
@@ -172,44 +173,6 @@ final class DialFacade implements BackendClientFactory, ModelProber, WorkerDiale
                 now = Optional.empty();
             }
             last.ifPresent(on -> on.client.close());
-        }
-
-        private final class Open implements Call {
-            private final Call call;
-            private final On on;
-            private boolean over;
-
-            private Open(Call call, On on) {
-                this.call = call;
-                this.on = on;
-            }
-
-            @Override
-            public void send(byte[] message) {
-                call.send(message);
-            }
-
-            @Override
-            public void halfClose() {
-                call.halfClose();
-            }
-
-            @Override
-            public Optional<byte[]> next() {
-                return call.next();
-            }
-
-            @Override
-            public void close() {
-                call.close();
-                synchronized (this) {
-                    if (over) {
-                        return;
-                    }
-                    over = true;
-                }
-                on.done();
-            }
         }
     }
 }

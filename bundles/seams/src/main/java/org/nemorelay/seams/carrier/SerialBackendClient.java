@@ -1,7 +1,5 @@
 package org.nemorelay.seams.carrier;
 
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.nemorelay.seams.CancelledException;
 import org.nemorelay.seams.Context;
 import org.nemorelay.seams.dial.BackendClient;
@@ -29,7 +27,7 @@ public final class SerialBackendClient implements BackendClient {
     public Call open(Context context, String method) {
         takeTurn(context, method);
         try {
-            return new Turn(client.open(context, method));
+            return new LeasedCall(client.open(context, method), turn::give);
         } catch (RuntimeException e) {
             turn.give();
             throw e;
@@ -49,37 +47,5 @@ public final class SerialBackendClient implements BackendClient {
     public void close() {
         turn.close();
         client.close();
-    }
-
-    private final class Turn implements Call {
-        private final Call call;
-        private final AtomicBoolean over = new AtomicBoolean();
-
-        private Turn(Call call) {
-            this.call = call;
-        }
-
-        @Override
-        public void send(byte[] message) {
-            call.send(message);
-        }
-
-        @Override
-        public void halfClose() {
-            call.halfClose();
-        }
-
-        @Override
-        public Optional<byte[]> next() {
-            return call.next();
-        }
-
-        @Override
-        public void close() {
-            call.close();
-            if (over.compareAndSet(false, true)) {
-                turn.give();
-            }
-        }
     }
 }
