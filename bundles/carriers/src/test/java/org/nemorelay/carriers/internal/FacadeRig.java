@@ -33,7 +33,8 @@ final class FacadeRig implements CarrierRig {
 
     FacadeRig() {
         carriers.come(one);
-        Await.until("a carrier is current", () -> carriers.status().current().isPresent());
+        // The last of its lanes to get the carrier.
+        Await.until("a carrier is current", () -> facades.staging().current().isPresent());
         carriers.come(two);
     }
 
