@@ -283,12 +283,7 @@ public final class Commands {
                 .description("Jars, or folders of them, to check wherever they lie, instead of the plugin folders")
                 .build());
         CommandSpec inspect = asking(command("inspect", "Show all about one plugin, each value with its source"));
-        inspect.addPositional(PositionalParamSpec.builder()
-                .paramLabel("<KIND>")
-                .type(String.class)
-                .required(true)
-                .description("The kind, as in plugins.toml")
-                .build());
+        inspect.addPositional(argument("KIND", "The kind, as in plugins.toml").build());
         return command("plugins", "Look at the administrator's plugins")
                 .addSubcommand("list", list)
                 .addSubcommand("validate", validate)
@@ -321,11 +316,7 @@ public final class Commands {
     }
 
     private CommandSpec carriers() {
-        PositionalParamSpec name = PositionalParamSpec.builder()
-                .paramLabel("<NAME>")
-                .description("An instance, as [distributed.carriers.NAME] calls it")
-                .type(String.class)
-                .required(true)
+        PositionalParamSpec name = argument("NAME", "An instance, as [distributed.carriers.NAME] calls it")
                 .build();
         return command("carriers", "Show or change what a running process of a fleet talks over")
                 .addSubcommand("list", process(command("list", "List the carriers of a process")))
@@ -348,12 +339,8 @@ public final class Commands {
     }
 
     private CommandSpec completion() {
-        PositionalParamSpec shell = PositionalParamSpec.builder()
-                .paramLabel("<SHELL>")
-                .description("bash, zsh or fish")
+        PositionalParamSpec shell = argument("SHELL", "bash, zsh or fish")
                 .completionCandidates(Completion.SHELLS)
-                .type(String.class)
-                .required(true)
                 .build();
         checks.put(shell, oneOf(Completion.SHELLS));
         CommandSpec completion = command("completion", "Print the script with which a shell completes these commands")
@@ -607,6 +594,14 @@ public final class Commands {
     private static OptionSpec.Builder option(String name, String label, String description) {
         return OptionSpec.builder(name)
                 .type(String.class)
+                .paramLabel("<" + label + ">")
+                .description(description);
+    }
+
+    private static PositionalParamSpec.Builder argument(String label, String description) {
+        return PositionalParamSpec.builder()
+                .type(String.class)
+                .required(true)
                 .paramLabel("<" + label + ">")
                 .description(description);
     }
