@@ -6,10 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,38 +24,12 @@ import org.nemorelay.protocol.control.SessionPayload;
  * ({@code event_too_large}), and acknowledgements have no queue ({@code acknowledgement_queue_full}).
  */
 @Timeout(120)
-class CloseReasonsTest {
+class CloseReasonsTest extends WithFramePeers {
     /** As many as the queue has room for, and some less. */
     private static final int BATCH = 900;
 
-    private final List<FramePeer> peers = new ArrayList<>();
-    private TestDaemon daemon;
-    private FakeServer data;
-
-    @BeforeEach
-    void start() throws IOException {
-        data = new FakeServer("worker");
-        daemon = new TestDaemon().start();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        peers.forEach(FramePeer::close);
-        daemon.close();
-        data.close();
-    }
-
-    private FramePeer kept(FramePeer peer) {
-        peers.add(peer);
-        return peer;
-    }
-
     private FramePeer session() throws IOException {
-        return kept(FramePeer.mcp(daemon)).registered();
-    }
-
-    private FramePeer staged(FramePeer session) throws IOException {
-        return kept(FramePeer.worker(daemon, session.key)).registered(data.url(), session.launch.orElseThrow());
+        return mcp().registered();
     }
 
     /** What the log says of the end of the only connection of that kind that ended. */
@@ -75,7 +46,7 @@ class CloseReasonsTest {
 
     @Test
     void authenticationTimeout() throws IOException {
-        FramePeer stranger = kept(FramePeer.mcp(daemon));
+        FramePeer stranger = mcp();
         long begun = System.nanoTime();
         assertEquals(RawControl.Event.Kind.CLOSED, stranger.socket.next(60_000).kind());
         assertTrue(System.nanoTime() - begun >= 4_900_000_000L);
@@ -123,7 +94,7 @@ class CloseReasonsTest {
     @Test
     void connectionReplaced() throws IOException {
         FramePeer first = session();
-        FramePeer second = kept(new FramePeer(daemon, false, first.key, "127.0.0.1"));
+        FramePeer second = mcp(first.key);
         second.id = first.id;
         second.token = first.token;
         second.registered();
@@ -166,11 +137,11 @@ class CloseReasonsTest {
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         daemon.restart();
         daemon.events.clear();
-        FramePeer back = kept(new FramePeer(daemon, false, session.key, "127.0.0.1"));
+        FramePeer back = mcp(session.key);
         back.id = session.id;
         back.token = session.token;
         back.registered();
-        FramePeer again = kept(new FramePeer(daemon, true, worker.key, "127.0.0.1"));
+        FramePeer again = worker(worker.key);
         again.id = worker.id;
         again.challenged();
         assertEquals(
@@ -204,7 +175,7 @@ class CloseReasonsTest {
     void socketWriteFailed() throws Exception {
         FramePeer session = session();
         assertEquals(RawControl.Event.Kind.NOTHING, session.socket.reply(200).kind(), "all is acknowledged");
-        FramePeer worker = kept(FramePeer.worker(daemon, session.key)).challenged();
+        FramePeer worker = worker(session.key).challenged();
         String frame = FramePeer.encode(worker.registerWorker(data.url(), session.launch.orElseThrow()));
         worker.socket.send(frame);
         int reply = worker.socket.reply(20_000).text().length();

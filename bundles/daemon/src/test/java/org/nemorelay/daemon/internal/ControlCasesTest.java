@@ -6,15 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.Directive;
 import org.nemorelay.protocol.LaunchGrant;
@@ -35,40 +32,11 @@ import org.nemorelay.protocol.control.Transcript;
 import org.nemorelay.protocol.control.WorkerNetwork;
 
 /** Edge cases of relay-daemon 11 at the control sockets, by peers that are wrong in one point only. */
-class ControlCasesTest {
+class ControlCasesTest extends WithFramePeers {
     private static final int PENDING_MCP = 384;
 
     private final Ids ids = new Ids();
     private Proof proof;
-    private final List<FramePeer> peers = new ArrayList<>();
-    private TestDaemon daemon;
-    private FakeServer data;
-
-    @BeforeEach
-    void start() throws IOException {
-        data = new FakeServer("worker");
-        daemon = new TestDaemon().start();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        peers.forEach(FramePeer::close);
-        daemon.close();
-        data.close();
-    }
-
-    private FramePeer kept(FramePeer peer) {
-        peers.add(peer);
-        return peer;
-    }
-
-    private FramePeer mcp() throws IOException {
-        return kept(FramePeer.mcp(daemon));
-    }
-
-    private FramePeer worker(SigningKey key) throws IOException {
-        return kept(FramePeer.worker(daemon, key));
-    }
 
     private static Descriptor descriptor(Role role, List<String> capabilities) {
         Descriptor ours = Descriptor.ours(role);
@@ -109,14 +77,14 @@ class ControlCasesTest {
     @Test
     void case60LiveSessionKeepsItsSecretAndAReleasedOneGetsAnother() throws IOException {
         FramePeer first = mcp().registered();
-        FramePeer again = kept(new FramePeer(daemon, false, first.key, "127.0.0.1"));
+        FramePeer again = mcp(first.key);
         again.id = first.id;
         again.token = first.token;
         again.registered();
         assertEquals(first.session, again.session);
         assertEquals(RawControl.Event.Kind.CLOSED, first.socket.reply(5_000).kind(), "the older socket is replaced");
         assertEquals(204, again.status(again.session(new SessionPayload.Release())));
-        FramePeer later = kept(new FramePeer(daemon, false, first.key, "127.0.0.1"));
+        FramePeer later = mcp(first.key);
         later.id = first.id;
         later.token = first.token;
         later.registered();
@@ -163,7 +131,7 @@ class ControlCasesTest {
     @Test
     void case68ReadyOfAnotherWorkerIs401BeforeTheSequence() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(401, worker.status(worker.session(new SessionPayload.Ready("another"), 7)));
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id), 1)));
     }
@@ -171,11 +139,11 @@ class ControlCasesTest {
     @Test
     void case69And77WhatAFailedProbeAnswersAndLeaves() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         GenerationGrant grant = worker.generation.orElseThrow();
         worker.close();
-        FramePeer again = kept(new FramePeer(daemon, true, worker.key, "127.0.0.1"));
+        FramePeer again = worker(worker.key);
         again.id = worker.id;
         again.challenged();
         again.session = ((ReplyBody.WorkerRegistered) again.ask(new ClientCommand.RecoverWorker(
@@ -189,7 +157,7 @@ class ControlCasesTest {
 
         data.readyStatus = 200;
         FramePeer other = mcp().registered();
-        FramePeer never = worker(other.key).registered(data.url(), other.launch.orElseThrow());
+        FramePeer never = staged(other);
         assertEquals(502, never.status(never.session(new SessionPayload.Ready(never.id))));
         assertEquals(RawControl.Event.Kind.CLOSED, never.socket.reply(10_000).kind(), "it was never published");
     }
@@ -209,13 +177,13 @@ class ControlCasesTest {
         FramePeer right = worker(session.key).registered(data.url(), grant);
         FramePeer thief = worker(session.key).challenged();
         assertEquals(401, thief.status(thief.registerWorker(data.url(), grant)), "another worker");
-        FramePeer replay = kept(new FramePeer(daemon, true, session.key, "127.0.0.1"));
+        FramePeer replay = worker(session.key);
         replay.id = right.id;
         replay.registered(data.url(), grant);
         assertEquals(right.session, replay.session, "the same worker again");
 
         FramePeer other = mcp().registered();
-        FramePeer taken = kept(new FramePeer(daemon, true, other.key, "127.0.0.1"));
+        FramePeer taken = worker(other.key);
         taken.id = right.id;
         taken.challenged();
         assertEquals(
@@ -229,7 +197,7 @@ class ControlCasesTest {
     @Test
     void case71RecoveryGrantThatIsForeignOrNotTheDurableOneIs401() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         GenerationGrant right = worker.generation.orElseThrow();
         worker.close();
@@ -245,13 +213,13 @@ class ControlCasesTest {
                 Optional.empty());
         assertEquals(401, recovery(worker, foreign), "signed by another key");
         FramePeer other = mcp().registered();
-        FramePeer staged = worker(other.key).registered(data.url(), other.launch.orElseThrow());
+        FramePeer staged = staged(other);
         assertEquals(401, recovery(staged, staged.generation.orElseThrow()), "valid, but never published");
         assertEquals(200, recovery(worker, right));
     }
 
     private int recovery(FramePeer worker, GenerationGrant grant) throws IOException {
-        FramePeer again = kept(new FramePeer(daemon, true, worker.key, "127.0.0.1"));
+        FramePeer again = worker(worker.key);
         again.id = worker.id;
         again.challenged();
         return again.status(
@@ -358,7 +326,7 @@ class ControlCasesTest {
             worker.socket.send(FramePeer.encode(worker.session(new SessionPayload.Ready(worker.id))));
             TestDaemon.await("the probe is under way", () -> slow.seen.size() == 1);
             FramePeer other = mcp().registered();
-            FramePeer quick = worker(other.key).registered(data.url(), other.launch.orElseThrow());
+            FramePeer quick = staged(other);
             assertEquals(204, quick.status(quick.session(new SessionPayload.Ready(quick.id))));
             answer.countDown();
         }
@@ -369,7 +337,7 @@ class ControlCasesTest {
         CountDownLatch answer = new CountDownLatch(1);
         data.ready = () -> answer.await(10, TimeUnit.SECONDS);
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         worker.socket.send(FramePeer.encode(worker.session(new SessionPayload.Ready(worker.id))));
         TestDaemon.await("the probe is under way", () -> data.seen.size() == 1);
         assertEquals(
@@ -388,7 +356,7 @@ class ControlCasesTest {
     @Test
     void case37WorkerStatusTellsNoTokenSecretOrAddress() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         for (String path : List.of(
                 "/_nemo_relay/v1/workers",
@@ -411,7 +379,7 @@ class ControlCasesTest {
         TestDaemon.await(
                 "the launch is withdrawn",
                 () -> daemon.events.stream().anyMatch(event -> event.startsWith("mcp_control_disconnected")));
-        FramePeer second = kept(new FramePeer(daemon, false, gone.key, "127.0.0.1"));
+        FramePeer second = mcp(gone.key);
         second.token = gone.token;
         second.registered();
         assertTrue(second.launch.isPresent(), "the one with a socket launches, whoever came first");
@@ -423,7 +391,7 @@ class ControlCasesTest {
     @Test
     void case51And55AbortedUploadLeavesTheWorkerRoutable() throws Exception {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         String token = "x-nemo-relay-client-token: " + session.token.text();
         try (RawHttp half = new RawHttp(daemon.port())) {
@@ -480,7 +448,7 @@ class ControlCasesTest {
     @Test
     void case54OperationIdsReachTheWorkerOnHooksOnly() throws Exception {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session.key).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(204, worker.status(worker.session(new SessionPayload.Ready(worker.id))));
         String token = "x-nemo-relay-client-token: " + session.token.text();
         String valid = "01a22982-770b-7981-9620-04096e0f32c9";

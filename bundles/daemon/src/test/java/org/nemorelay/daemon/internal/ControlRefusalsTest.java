@@ -3,59 +3,21 @@ package org.nemorelay.daemon.internal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.nemorelay.protocol.control.ActivationFailure;
 import org.nemorelay.protocol.control.ClientCommand;
 import org.nemorelay.protocol.control.FrameCodec;
 import org.nemorelay.protocol.control.ServerEvent;
 import org.nemorelay.protocol.control.SessionPayload;
-import org.nemorelay.protocol.control.SigningKey;
 
 /** What a control socket refuses though all but one thing about it is right, and what it answers (relay-daemon 3.5, 3.8). */
-class ControlRefusalsTest {
+class ControlRefusalsTest extends WithFramePeers {
     private static final SessionPayload CANCEL = new SessionPayload.CancelActivation("none");
     private static final int TEXT = 1;
     private static final int CONTINUATION = 0;
     private static final int PING = 9;
-
-    private final List<FramePeer> peers = new ArrayList<>();
-    private TestDaemon daemon;
-    private FakeServer data;
-
-    @BeforeEach
-    void start() throws IOException {
-        daemon = new TestDaemon().start();
-        data = new FakeServer("worker");
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        peers.forEach(FramePeer::close);
-        daemon.close();
-        data.close();
-    }
-
-    private FramePeer kept(FramePeer peer) {
-        peers.add(peer);
-        return peer;
-    }
-
-    private FramePeer mcp() throws IOException {
-        return kept(FramePeer.mcp(daemon));
-    }
-
-    private FramePeer mcp(SigningKey key) throws IOException {
-        return kept(new FramePeer(daemon, false, key, "127.0.0.1"));
-    }
-
-    private FramePeer worker(FramePeer session) throws IOException {
-        return kept(FramePeer.worker(daemon, session.key));
-    }
 
     /** With a grant that is right, under a proof that is right for the socket that it came on. */
     @Test
@@ -63,7 +25,7 @@ class ControlRefusalsTest {
         FramePeer session = mcp().registered();
         FramePeer wrong = mcp(session.key).challenged();
         assertEquals(401, wrong.status(wrong.registerWorker(data.url(), session.launch.orElseThrow())));
-        worker(session).registered(data.url(), session.launch.orElseThrow());
+        staged(session);
     }
 
     @Test
@@ -76,11 +38,11 @@ class ControlRefusalsTest {
     @Test
     void aWorkerRegistersUnderTheIdThatItsProofNames() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer wrong = worker(session).challenged();
+        FramePeer wrong = worker(session.key).challenged();
         String proven = wrong.id;
         wrong.id = session.id;
         assertEquals(401, wrong.status(wrong.registerWorker(data.url(), session.launch.orElseThrow())));
-        FramePeer right = worker(session);
+        FramePeer right = worker(session.key);
         right.id = proven;
         right.registered(data.url(), session.launch.orElseThrow());
     }
@@ -96,7 +58,7 @@ class ControlRefusalsTest {
     @Test
     void noCommandsOfTheOtherRoleAreTakenAndTheyDoNotCount() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         assertEquals(401, session.status(session.session(new SessionPayload.ReportPlugins(List.of(), List.of()))));
         assertEquals(401, session.status(session.session(new SessionPayload.Leave())));
         assertEquals(401, session.status(session.session(new SessionPayload.Ready(session.id))));
@@ -137,7 +99,7 @@ class ControlRefusalsTest {
     @Test
     void aCommandThatIsRepeatedBeforeItsReplyDoesNotGetTheOneBefore() throws IOException {
         FramePeer session = mcp().registered();
-        FramePeer worker = worker(session).registered(data.url(), session.launch.orElseThrow());
+        FramePeer worker = staged(session);
         CountDownLatch probe = new CountDownLatch(1);
         data.ready = probe::await;
         String ready = FramePeer.encode(worker.session(new SessionPayload.Ready(worker.id)));
