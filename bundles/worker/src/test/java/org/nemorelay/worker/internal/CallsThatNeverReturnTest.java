@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -21,7 +20,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
@@ -61,8 +59,7 @@ final class CallsThatNeverReturnTest {
     private final AtomicLong clock = new AtomicLong();
     private final StageThreads threads = new StageThreads(new MemoryLog(), clock::get);
     private final Admission admission = new Admission();
-    private final ServerSocket provider = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private final AtomicInteger asked = new AtomicInteger();
+    private final FakeProvider provider = new FakeProvider((in, out) -> answer(out));
     private final CountDownLatch testEnds = new CountDownLatch(1);
     private volatile Semaphore seen = new Semaphore(0);
     private volatile boolean stuck;
@@ -87,7 +84,6 @@ final class CallsThatNeverReturnTest {
     }
 
     CallsThatNeverReturnTest() throws Exception {
-        Thread.ofPlatform().daemon().start(this::serve);
         Observation nobody = new Observation() {
             @Override
             public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
@@ -105,14 +101,7 @@ final class CallsThatNeverReturnTest {
         DataPlane dataPlane = new DataPlane(
                 admission,
                 engine.forwarder(),
-                new Upstreams(
-                        new Upstreams.Settings(
-                                "http://127.0.0.1:" + provider.getLocalPort() + "/v1",
-                                "",
-                                "http://127.0.0.1:" + provider.getLocalPort(),
-                                "",
-                                ""),
-                        Map.of()),
+                new Upstreams(new Upstreams.Settings(provider.url() + "/v1", "", provider.url(), "", ""), Map.of()),
                 () -> snapshot,
                 nobody,
                 new UpstreamFailureLog(new MemoryLog(), "worker", System::nanoTime),
@@ -135,56 +124,25 @@ final class CallsThatNeverReturnTest {
 
     // ---- the provider and the agent
 
-    private void serve() {
-        while (!provider.isClosed()) {
-            try {
-                Socket socket = provider.accept();
-                Thread.ofVirtual().start(() -> {
-                    try (socket) {
-                        read(socket.getInputStream());
-                        asked.incrementAndGet();
-                        OutputStream out = socket.getOutputStream();
-                        Semaphore taken = seen;
-                        String head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-                        if (slowly) {
-                            out.write(head.getBytes());
-                            for (String event : answer) {
-                                out.write(event.getBytes());
-                                // Each when the one before it was taken, so that each comes by itself.
-                                taken.tryAcquire(alone ? 1 : 3, 10, TimeUnit.SECONDS);
-                            }
-                        } else {
-                            out.write((head + String.join("", answer)).getBytes());
-                        }
-                    } catch (IOException | InterruptedException e) {
-                        // The agent's side of it fails the test.
-                    }
-                });
-            } catch (IOException e) {
-                return;
+    private void answer(OutputStream out) throws IOException, InterruptedException {
+        Semaphore taken = seen;
+        String head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        if (slowly) {
+            out.write(head.getBytes());
+            for (String event : answer) {
+                out.write(event.getBytes());
+                // Each when the one before it was taken, so that each comes by itself.
+                taken.tryAcquire(alone ? 1 : 3, 10, TimeUnit.SECONDS);
             }
+        } else {
+            out.write((head + String.join("", answer)).getBytes());
         }
     }
 
     /** A head, and the body where the head tells its length. */
     private static String read(InputStream in) throws IOException {
-        StringBuilder head = new StringBuilder();
-        while (head.indexOf("\r\n\r\n") < 0) {
-            int b = in.read();
-            if (b < 0) {
-                throw new IOException("closed");
-            }
-            head.append((char) b);
-        }
-        String text = head.toString().toLowerCase(java.util.Locale.ROOT);
-        int at = text.indexOf("content-length:");
-        return at < 0
-                ? head.toString()
-                : head
-                        + new String(
-                                in.readNBytes(Integer.parseInt(text.substring(at + 15, text.indexOf('\r', at))
-                                        .strip())),
-                                StandardCharsets.UTF_8);
+        String head = FakeProvider.head(in);
+        return head + new String(in.readNBytes(FakeProvider.length(head)), StandardCharsets.UTF_8);
     }
 
     /** The head and what comes with it, up to its end or where it breaks off. */
@@ -391,7 +349,7 @@ final class CallsThatNeverReturnTest {
                     alone = single;
                     seen = new Semaphore(0);
                     stuck = false;
-                    asked.set(0);
+                    provider.requests.clear();
                     plugins(place);
                     String came = late(path(api), "{\"model\":\"m\",\"stream\":true,\"messages\":[],\"input\":[]}");
                     judge(api, place, came, api + " " + place + " alone " + single + " slowly " + slow + ":\n" + came);
@@ -402,7 +360,7 @@ final class CallsThatNeverReturnTest {
 
     private void judge(ModelApi api, Place place, String came, String what) {
         boolean sent = place.compareTo(Place.EXECUTION) > 0;
-        assertEquals(sent, asked.get() > 0, what);
+        assertEquals(sent, !provider.requests.isEmpty(), what);
         if (place.compareTo(Place.OPEN) <= 0) {
             assertTrue(came.startsWith("HTTP/1.1 500"), what);
             assertTrue(came.contains("the plugin \\\"stuck\\\" took too long, so the"), what);

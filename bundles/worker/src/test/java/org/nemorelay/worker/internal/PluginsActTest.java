@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -65,22 +64,14 @@ final class PluginsActTest {
     private final MemoryLog log = new MemoryLog();
     private final StageThreads threads = new StageThreads(log, System::nanoTime);
     private final Admission admission = new Admission();
-    private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<String> recorded = new CopyOnWriteArrayList<>();
-    private final List<byte[]> bodies = new CopyOnWriteArrayList<>();
     private volatile Snapshot snapshot = Snapshot.NONE;
-    private final ServerSocket provider = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private volatile Script script = (in, out) -> out.write(
+    private final FakeProvider provider = new FakeProvider((in, out) -> out.write(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}"
-                    .getBytes());
+                    .getBytes()));
     private final HttpListener worker;
 
-    private interface Script {
-        void run(InputStream in, OutputStream out) throws Exception;
-    }
-
     PluginsActTest() throws Exception {
-        Thread.ofPlatform().daemon().start(this::serve);
         Observation observation = new Observation() {
             @Override
             public CompletableFuture<Void> hook(HookPayload hook, int bytes, Ruling ruling) {
@@ -106,9 +97,7 @@ final class PluginsActTest {
         DataPlane dataPlane = new DataPlane(
                 admission,
                 engine.forwarder(),
-                new Upstreams(
-                        new Upstreams.Settings("http://127.0.0.1:" + provider.getLocalPort() + "/v1", "", "", "", ""),
-                        Map.of()),
+                new Upstreams(new Upstreams.Settings(provider.url() + "/v1", "", "", "", ""), Map.of()),
                 () -> snapshot,
                 observation,
                 new UpstreamFailureLog(log, "worker", System::nanoTime),
@@ -130,50 +119,8 @@ final class PluginsActTest {
 
     // ---- the provider
 
-    private void serve() {
-        while (!provider.isClosed()) {
-            try {
-                Socket socket = provider.accept();
-                Thread.ofVirtual().start(() -> {
-                    try (socket) {
-                        requests.add(head(socket.getInputStream()));
-                        byte[] body = new byte[length(requests.getLast())];
-                        socket.getInputStream().readNBytes(body, 0, body.length);
-                        bodies.add(body);
-                        script.run(socket.getInputStream(), socket.getOutputStream());
-                    } catch (Exception e) {
-                        // The client's side of it fails the test.
-                    }
-                });
-            } catch (IOException e) {
-                return;
-            }
-        }
-    }
-
-    private static String head(InputStream in) throws IOException {
-        StringBuilder head = new StringBuilder();
-        while (head.indexOf("\r\n\r\n") < 0) {
-            int b = in.read();
-            if (b < 0) {
-                throw new IOException("closed");
-            }
-            head.append((char) b);
-        }
-        return head.toString();
-    }
-
-    private static int length(String head) {
-        return head.toLowerCase(java.util.Locale.ROOT)
-                .lines()
-                .filter(line -> line.startsWith("content-length:"))
-                .map(line -> Integer.parseInt(line.substring(15).strip()))
-                .findFirst()
-                .orElse(0);
-    }
-
     private void answers(String head, byte[] body) {
-        script = (in, out) -> {
+        provider.script = (in, out) -> {
             out.write(("HTTP/1.1 " + head + "\r\nconnection: close\r\ncontent-length: " + body.length + "\r\n\r\n")
                     .getBytes());
             out.write(body);
@@ -212,7 +159,7 @@ final class PluginsActTest {
     /** Head, names in lower case, and body as it is framed, up to its end or where it breaks off. */
     private static byte[] answer(InputStream in) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        String head = head(in).toLowerCase(java.util.Locale.ROOT).replace("http/1.1", "HTTP/1.1");
+        String head = FakeProvider.head(in).toLowerCase(java.util.Locale.ROOT).replace("http/1.1", "HTTP/1.1");
         bytes.writeBytes(head.getBytes(StandardCharsets.ISO_8859_1));
         if (head.contains("transfer-encoding")) {
             while (!bytes.toString(StandardCharsets.ISO_8859_1).endsWith("0\r\n\r\n")) {
@@ -223,7 +170,7 @@ final class PluginsActTest {
                 bytes.write(b);
             }
         } else {
-            bytes.writeBytes(in.readNBytes(length(head)));
+            bytes.writeBytes(in.readNBytes(FakeProvider.length(head)));
         }
         return bytes.toByteArray();
     }
@@ -276,7 +223,7 @@ final class PluginsActTest {
                         .withoutHeader("x-gone")
                         .withHeader("x-kept", "changed")),
                 false);
-        script = (in, out) -> {
+        provider.script = (in, out) -> {
             seen.countDown();
             out.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}".getBytes());
         };
@@ -287,7 +234,7 @@ final class PluginsActTest {
                             .getBytes());
             assertTrue(seen.await(10, TimeUnit.SECONDS));
         }
-        String head = requests.getLast();
+        String head = provider.requests.getLast();
         assertTrue(head.contains("x-added: 1"), head);
         assertTrue(head.contains("x-kept: changed"), head);
         assertTrue(head.contains("Authorization: Bearer k"), head);
@@ -305,7 +252,7 @@ final class PluginsActTest {
         assertTrue(answer.startsWith("HTTP/1.1 403"), answer);
         assertTrue(answer.contains("\"reason\":\"not today\""), answer);
         assertTrue(exchange("POST /v1/models", "", new byte[0]).startsWith("HTTP/1.1 405"));
-        assertEquals(List.of(), requests);
+        assertEquals(List.of(), provider.requests);
         assertEquals(List.of("refused 1"), recorded);
     }
 
@@ -316,9 +263,12 @@ final class PluginsActTest {
             String answer = chat("Connection: x-hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\n", BODY);
             assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
             String sent = BODY.replace("\"m\"", "\"" + model + "\"");
-            assertEquals(sent, new String(bodies.getLast(), StandardCharsets.UTF_8));
-            assertEquals(sent.length(), length(requests.getLast()));
-            assertFalse(requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("x-hop"));
+            assertEquals(sent, new String(provider.bodies.getLast(), StandardCharsets.UTF_8));
+            assertEquals(sent.length(), FakeProvider.length(provider.requests.getLast()));
+            assertFalse(provider.requests
+                    .getLast()
+                    .toLowerCase(java.util.Locale.ROOT)
+                    .contains("x-hop"));
             assertTrue(recorded.contains("sent Optional[" + sent + "]"), recorded.toString());
         }
     }
@@ -337,7 +287,7 @@ final class PluginsActTest {
             byte[] body = bodyOf(answer);
             assertEquals("{\"choices\":[{\"message\":{\"content\":\"" + text + "\"}}]}", new String(body));
             String head = new String(answer, StandardCharsets.ISO_8859_1);
-            assertEquals(body.length, length(head.substring(0, head.indexOf("\r\n\r\n"))));
+            assertEquals(body.length, FakeProvider.length(head.substring(0, head.indexOf("\r\n\r\n"))));
             assertFalse(head.contains("x-hop"), head);
             assertFalse(head.contains("etag"), head);
         }
@@ -361,8 +311,11 @@ final class PluginsActTest {
             assertTrue(changed.endsWith(text.substring(0, text.length() - 1) + ",\"x\":1}"), changed);
             assertFalse(changed.contains("content-encoding"), changed);
             assertTrue(
-                    requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("accept-encoding: gzip;q=0.5"),
-                    requests.getLast());
+                    provider.requests
+                            .getLast()
+                            .toLowerCase(java.util.Locale.ROOT)
+                            .contains("accept-encoding: gzip;q=0.5"),
+                    provider.requests.getLast());
         }
     }
 
@@ -381,7 +334,7 @@ final class PluginsActTest {
     @Test
     void aStreamGoesThroughEventByEventAsItComes() throws Exception {
         CountDownLatch first = new CountDownLatch(1);
-        script = (in, out) -> {
+        provider.script = (in, out) -> {
             out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
             out.write(EVENT.getBytes());
             out.flush();
@@ -409,7 +362,7 @@ final class PluginsActTest {
     /** A provider that never ceases; how much of it was taken. */
     private AtomicLong endless() {
         AtomicLong taken = new AtomicLong();
-        script = (in, out) -> {
+        provider.script = (in, out) -> {
             byte[] events = EVENT.repeat(200).getBytes();
             out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
             while (true) {
@@ -462,7 +415,7 @@ final class PluginsActTest {
                     List.of(),
                     List.of(new Stage<>((request, response) -> waiting, patient.share("p"), 100, false)));
             try (Socket socket = connect("POST /v1/chat/completions", "", BODY.getBytes())) {
-                assertTrue(head(socket.getInputStream()).startsWith("HTTP/1.1 200"));
+                assertTrue(FakeProvider.head(socket.getInputStream()).startsWith("HTTP/1.1 200"));
                 assertHeldUp(taken);
                 goOn.complete(null);
                 assertEquals(100 * EVENT.length(), socket.getInputStream().readNBytes(100 * EVENT.length()).length);
@@ -473,7 +426,7 @@ final class PluginsActTest {
     /** The provider sends one event and waits; completed with what its connection brings next, -1 for its end. */
     private CompletableFuture<Integer> oneEventAndThenSilence() {
         CompletableFuture<Integer> next = new CompletableFuture<>();
-        script = (in, out) -> {
+        provider.script = (in, out) -> {
             out.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".getBytes());
             out.write(EVENT.getBytes());
             out.flush();
@@ -508,12 +461,12 @@ final class PluginsActTest {
         });
         String head =
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
-        script = (in, out) -> out.write((head + "7\r\ndata:\n\n\r\n5\r\ndata:\r\n").getBytes());
+        provider.script = (in, out) -> out.write((head + "7\r\ndata:\n\n\r\n5\r\ndata:\r\n").getBytes());
         String answer = chat("", BODY);
         assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
         assertTrue(answer.contains("data:"), answer);
         assertFalse(answer.endsWith("0\r\n\r\n"), answer);
-        script = (in, out) -> out.write((head + "5\r\ndata:\r\n").getBytes());
+        provider.script = (in, out) -> out.write((head + "5\r\ndata:\r\n").getBytes());
         assertTrue(chat("", BODY).startsWith("HTTP/1.1 "));
         Awaiting.await("record", () -> recorded.contains("BodyBroken"));
     }
@@ -526,7 +479,7 @@ final class PluginsActTest {
             return StreamHandler.DONE;
         });
         try (Socket socket = connect("POST /v1/chat/completions", "", BODY.getBytes())) {
-            head(socket.getInputStream());
+            FakeProvider.head(socket.getInputStream());
         }
         assertEquals(-1, provided.get(10, TimeUnit.SECONDS));
         Awaiting.await("record", () -> recorded.size() == 2);
@@ -553,12 +506,14 @@ final class PluginsActTest {
         String answer = exchange("POST /v1/chat/completions", "content-encoding: gzip\r\n", coded);
         assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
         assertEquals(List.of(Optional.of("m")), models);
-        assertArrayEquals(coded, bodies.getLast());
-        assertTrue(requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("content-encoding: gzip"));
+        assertArrayEquals(coded, provider.bodies.getLast());
+        assertTrue(
+                provider.requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("content-encoding: gzip"));
         intercept(request -> CompletableFuture.completedStage(request.withModel("n")), true);
         exchange("POST /v1/chat/completions", "content-encoding: gzip\r\n", coded);
-        assertEquals(BODY.replace("\"m\"", "\"n\""), new String(bodies.getLast(), StandardCharsets.UTF_8));
-        assertFalse(requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("content-encoding"));
+        assertEquals(BODY.replace("\"m\"", "\"n\""), new String(provider.bodies.getLast(), StandardCharsets.UTF_8));
+        assertFalse(
+                provider.requests.getLast().toLowerCase(java.util.Locale.ROOT).contains("content-encoding"));
     }
 
     @Test
@@ -581,11 +536,11 @@ final class PluginsActTest {
                         gzip("{\"a\":\"" + "x".repeat(100_000) + "\"}"))
                 .substring(9, 12));
         assertEquals(List.of("415", "400", "400", "400", "413", "413"), statuses);
-        assertEquals(List.of(), requests);
+        assertEquals(List.of(), provider.requests);
         intercept(CompletableFuture::completedStage, false);
         assertTrue(exchange("POST /v1/chat/completions", "content-encoding: br\r\n", body)
                 .startsWith("HTTP/1.1 200"));
-        assertArrayEquals(body, bodies.getLast());
+        assertArrayEquals(body, provider.bodies.getLast());
     }
 
     @Test
@@ -602,10 +557,10 @@ final class PluginsActTest {
             assertTrue(entered.await(10, TimeUnit.SECONDS));
             intercept(request -> CompletableFuture.completedStage(request.withHeader("x-new", "1")), false);
             gate.complete(null);
-            head(socket.getInputStream());
+            FakeProvider.head(socket.getInputStream());
         }
-        assertTrue(requests.getLast().contains("x-old"));
+        assertTrue(provider.requests.getLast().contains("x-old"));
         chat("", BODY);
-        assertTrue(requests.getLast().contains("x-new"));
+        assertTrue(provider.requests.getLast().contains("x-new"));
     }
 }
