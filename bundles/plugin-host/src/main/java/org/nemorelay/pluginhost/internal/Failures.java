@@ -16,6 +16,11 @@ import org.osgi.framework.wiring.FrameworkWiring;
 
 /** Turns what framework and component runtime say about a failure into one line for an administrator. */
 final class Failures {
+    /** Causes may go round in circles. */
+    private static final int MAX_DEPTH = 100;
+
+    private static final int MAX_LINE = 1_000;
+
     /** An unusable value in a plugin's configuration. */
     record BadValue(String key, String message) {}
 
@@ -37,7 +42,7 @@ final class Failures {
                             + ", which nothing here provides; build it for this version or add what it needs";
         }
         Throwable cause = innermost(failure);
-        return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : cause.toString());
+        return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : text(cause));
     }
 
     /** Why a bundle cannot be installed. */
@@ -48,7 +53,7 @@ final class Failures {
 
     private static Throwable innermost(Throwable failure) {
         Throwable cause = failure;
-        while (cause.getCause() != null) {
+        for (int depth = 0; depth < MAX_DEPTH && cause.getCause() != null; depth++) {
             cause = cause.getCause();
         }
         return cause;
@@ -118,13 +123,26 @@ final class Failures {
         }
     }
 
-    /** A text of several lines as one. */
+    /** The same without its type, where it says more. */
+    static String message(Throwable thrown) {
+        try {
+            return line(thrown.getMessage() == null ? thrown.getClass().getName() : thrown.getMessage());
+        } catch (Throwable e) {
+            return thrown.getClass().getName();
+        }
+    }
+
+    /** A text of several lines as one, as long as people read. */
     static String line(String text) {
-        return String.join(" ", String.valueOf(text).split("\\s*\\R\\s*"));
+        return brief(String.join(" ", String.valueOf(text).split("\\s*\\R\\s*")));
     }
 
     private static String firstLine(String text) {
-        return text.lines().findFirst().orElse("");
+        return brief(text.lines().findFirst().orElse(""));
+    }
+
+    private static String brief(String line) {
+        return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "…";
     }
 
     private static boolean mandatory(BundleRequirement requirement) {

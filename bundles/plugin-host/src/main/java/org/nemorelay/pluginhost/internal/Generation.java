@@ -71,7 +71,9 @@ final class Generation {
     private final List<Kind> kinds = new ArrayList<>();
     private final ThreadGroup threads;
     private final List<Configuration> configurations = new ArrayList<>();
-    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    /** Why the start failed, empty where it has not. */
+    private final CompletableFuture<String> started = new CompletableFuture<>();
+
     private Map<String, Map<String, Object>> wanted = Map.of();
     private Optional<Thread> starter = Optional.empty();
     private String undeclared = "";
@@ -333,12 +335,10 @@ final class Generation {
                     try {
                         // Never again by the framework itself: what hangs on its own thread hangs every stop.
                         bundle.start(Bundle.START_TRANSIENT);
-                        started.complete(null);
-                    } catch (BundleException | IllegalStateException e) {
-                        started.completeExceptionally(e);
+                        started.complete("");
                     } catch (Throwable e) {
-                        started.completeExceptionally(
-                                new BundleException(e.toString(), BundleException.ACTIVATOR_ERROR, e));
+                        // Here, as what a plugin throws is made of its own code.
+                        started.complete(line(e));
                     }
                     told.run();
                 },
@@ -353,14 +353,13 @@ final class Generation {
         if (!started.isDone()) {
             return Optional.empty();
         }
-        return Optional.of(started.handle((done, failure) -> failure == null ? "" : line(failure))
-                .join());
+        return Optional.of(started.join());
     }
 
     private String line(Throwable failure) {
         return failure instanceof BundleException e
                 ? Failures.start(bundle, wiring(), e)
-                : "does not start: " + Failures.line(failure.toString());
+                : "does not start: " + Failures.line(Failures.text(failure));
     }
 
     /** What a retirement came to. */
@@ -400,7 +399,7 @@ final class Generation {
                     try {
                         end.complete(way.call());
                     } catch (Throwable e) {
-                        end.complete(new End.Failed(Failures.line(e.toString())));
+                        end.complete(new End.Failed(Failures.line(Failures.text(e))));
                     }
                 },
                 threads.getName() + "-stop");

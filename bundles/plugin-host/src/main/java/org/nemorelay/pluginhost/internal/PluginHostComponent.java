@@ -164,7 +164,7 @@ public final class PluginHostComponent implements PluginHost {
     @Deactivate
     void close() throws InterruptedException {
         thread.interrupt();
-        thread.join();
+        thread.join(Deployment.Limits.DEFAULT.stopMillis());
         show(Set.of());
         Bundle framework = context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION);
         if (framework.getState() == Bundle.ACTIVE) {

@@ -220,7 +220,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
         try {
             return policy.priority();
         } catch (RuntimeException | LinkageError e) {
-            log("plugin_failed", "plugin " + name + " failed in priority: " + Failures.line("" + e));
+            log("plugin_failed", "plugin " + name + " failed in priority: " + Failures.line(Failures.text(e)));
             return DEFAULT_PRIORITY;
         }
     }

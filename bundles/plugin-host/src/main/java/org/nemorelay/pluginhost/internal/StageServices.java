@@ -159,7 +159,7 @@ final class StageServices {
                     EventLog.Level.ERROR,
                     PluginHostComponent.TARGET,
                     "plugin_failed",
-                    "plugin " + share.plugin() + " failed in priority or needsBody: " + Failures.line("" + e),
+                    "plugin " + share.plugin() + " failed in priority or needsBody: " + Failures.line(Failures.text(e)),
                     "plugin",
                     share.plugin());
             return new Stage<>(service, share, 0, true);

@@ -259,12 +259,23 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
         try {
             call.run();
             return true;
-        } catch (InterruptedException e) {
-            throw e;
-        } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
-            failed(method + ": " + (e.getMessage() == null ? e.getClass().getName() : e.getMessage()));
+        } catch (Throwable e) {
+            // Whatever a plugin throws, an error of its own making too, is its failure and ends this call.
+            if (e instanceof InterruptedException asked && isClosed()) {
+                throw asked;
+            }
+            failed(method + ": " + Failures.message(e));
             return false;
+        } finally {
+            if (!isClosed()) {
+                // Nobody has interrupted this thread but the plugin.
+                Thread.interrupted();
+            }
         }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     private boolean looking() {

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.nemorelay.json.Json;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
@@ -37,6 +40,7 @@ import org.nemorelay.pluginhost.internal.PluginsAreBroughtUpTest.Appending;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 
+@Timeout(120)
 class PluginsThatCannotRunTest {
     private static final Optional<Boolean> BY_KIND = Optional.empty();
     private static final Optional<Boolean> REQUIRED = Optional.of(true);
@@ -394,6 +398,31 @@ class PluginsThatCannotRunTest {
                 host.failure());
     }
 
+    /** What a plugin throws is code of its own too, and none of that holds up the host. */
+    @ParameterizedTest
+    @ValueSource(classes = {Cyclic.class, Mute.class, Stuck.class, Endless.class})
+    void whateverAnActivatorThrowsTheRestServes(Class<?> activator) throws Exception {
+        host.jar(
+                "plugins/x.jar",
+                "x",
+                activator,
+                Map.of(
+                        "Import-Package",
+                        "org.nemorelay.plugin.api,org.osgi.framework",
+                        "Bundle-Activator",
+                        activator.getName()));
+        host.jar("plugins/good.jar", "good", Appending.class, Map.of());
+        host.plan("x", Optional.of(false), Map.of())
+                .plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));
+        var plugins = host.start();
+        assertEquals(Optional.empty(), host.failure());
+        assertEquals(1, plugins.snapshot().eventSinks().size());
+        if (activator != Stuck.class) {
+            host.awaitLog("ERROR plugin_quarantined: " + host.home + "/plugins/x.jar: plugin \"x\" does not start: ");
+        }
+        assertTrue(host.log.stream().allMatch(line -> line.length() < 3_000), "no line is endless");
+    }
+
     @Test
     void anObserverIsOptionalUnlessTheFileRequiresIt() throws Exception {
         host.jar("plugins/x.jar", "x", Throwing.class, Map.of());
@@ -604,5 +633,79 @@ class PluginsThatCannotRunTest {
 
         @Override
         public void onEvent(Event event) {}
+    }
+
+    /** Throws what is its own cause's cause. */
+    public static final class Cyclic implements EventSubscriber, BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            IllegalStateException one = new IllegalStateException("one");
+            one.initCause(new IllegalStateException("two", one));
+            throw one;
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Throws what takes long to read. */
+    public static final class Endless implements EventSubscriber, BundleActivator {
+        @Override
+        public void start(BundleContext context) {
+            throw new IllegalStateException("x".repeat(300_000));
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Throws what cannot be told. */
+    public static final class Mute extends RuntimeException implements EventSubscriber, BundleActivator {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void start(BundleContext context) {
+            throw this;
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+
+        @Override
+        public void onEvent(Event event) {}
+
+        @Override
+        public String toString() {
+            throw new IllegalStateException("mute");
+        }
+    }
+
+    /** Throws what takes for ever to tell. */
+    public static final class Stuck extends RuntimeException implements EventSubscriber, BundleActivator {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void start(BundleContext context) {
+            throw this;
+        }
+
+        @Override
+        public void stop(BundleContext context) {}
+
+        @Override
+        public void onEvent(Event event) {}
+
+        @Override
+        public String toString() {
+            while (true) {
+                LockSupport.parkNanos(1_000_000_000);
+            }
+        }
     }
 }

@@ -64,6 +64,46 @@ class SubscribersDoNotDisturbEachOtherTest {
         assertTrue(failing.close(1000));
     }
 
+    /** Nothing that a subscriber throws or leaves behind in its thread keeps it from the next event. */
+    @Test
+    void whateverItThrowsItGoesOn() throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        SubscriberThread failing = thread(event -> {
+            seen.add(event.name());
+            switch (event.name()) {
+                case "error" -> throw new Error("of its own");
+                case "interrupted" -> throw new InterruptedException("by itself");
+                case "interrupting" -> Thread.currentThread().interrupt();
+                case "mute" ->
+                    throw new IllegalStateException() {
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        public String getMessage() {
+                            throw new IllegalStateException();
+                        }
+                    };
+                case "endless" -> throw new IllegalStateException("x\n".repeat(100_000));
+                default -> {}
+            }
+        });
+        List<String> all = List.of("error", "interrupted", "interrupting", "mute", "endless", "last");
+        for (String name : all) {
+            failing.publish(PluginsAreBroughtUpTest.event(name));
+            failing.flush().get(30, TimeUnit.SECONDS);
+        }
+        assertEquals(all, seen);
+        List<String> failures = log.stream()
+                .filter(line -> line.startsWith("plugin x failed in onEvent: "))
+                .map(line -> line.substring("plugin x failed in onEvent: ".length()))
+                .toList();
+        assertEquals(4, failures.size(), log::toString);
+        assertEquals(List.of("of its own", "by itself"), failures.subList(0, 2));
+        assertTrue(failures.get(2).startsWith(getClass().getName()), failures.get(2));
+        assertTrue(failures.get(3).startsWith("x x x") && failures.get(3).length() < 2_000, failures.get(3));
+        assertTrue(failing.close(1000));
+    }
+
     @Test
     void itIsInTroubleFromTheFirstFailureUntilAnEventAndAFlushSucceed() throws Exception {
         AtomicBoolean eventsFail = new AtomicBoolean(true);
