@@ -44,8 +44,7 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
             "sources[].catalog.entries[].rates.output_per_million number",
             "sources[].catalog.entries[].rates.cache_read_per_million number",
             "sources[].catalog.entries[].rates.cache_write_per_million number",
-            "sources[].catalog.entries[].rates any",
-            "sources[].catalog.entries[].prompt_cache any"
+            "sources[].catalog.entries[].prompt_cache.read_accounting =included_in_prompt_tokens|separate"
         })
 @Component(
         service = EventMetadataInjector.class,

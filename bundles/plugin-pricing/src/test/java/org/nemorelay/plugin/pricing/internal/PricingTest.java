@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -114,7 +115,7 @@ class PricingTest {
         for (String rate : List.of("-1", "-0.5", "1e999999999", "1000000001", "1e-999999999", "99999999999999999999")) {
             Path bad = Files.writeString(
                     folder.resolve("bad.json"),
-                    "{\"version\":1,\"entries\":[{\"model_id\":\"ok\",\"rates\":{}},{\"model_id\":\"m-2\",\"rates\":"
+                    "{\"version\":1,\"entries\":[{\"model_id\":\"ok\",\"rates\":{\"input_per_million\":1}},{\"model_id\":\"m-2\",\"rates\":"
                             + "{\"output_per_million\":" + rate + "}}]}");
             assertEquals(
                     "sources.0.path: the catalogue " + bad + ": the entry of m-2: output_per_million must be a price"
@@ -132,6 +133,72 @@ class PricingTest {
                         "m",
                         "sources.0.catalog.entries.0.rates.input_per_million",
                         -1L)));
+    }
+
+    @Test
+    void aCatalogueThatCannotBeMeantIsRefused() throws Exception {
+        String entry = "{\"provider\":\"p\",\"model_id\":\"m\",\"rates\":{\"input_per_million\":1}}";
+        Map<String, String> wrong = new LinkedHashMap<>();
+        wrong.put(entry.replace("input_per", "inpt_per"), "entries[0].rates.inpt_per_million is not a known key");
+        wrong.put(
+                entry.replace("\"model_id\"", "\"modelid\":\"m\",\"model_id\""),
+                "entries[0].modelid is not a known key");
+        wrong.put(entry.replace(":1}", ":null}"), "the entry of m: input_per_million must be a number");
+        wrong.put(
+                entry.replace("\"input_per_million\":1", ""),
+                "the entry of m: it has no rate, write one of"
+                        + " input_per_million, output_per_million, cache_read_per_million, cache_write_per_million");
+        wrong.put(
+                entry.replace(":\"m\"", ":\" \""), "the entry of a model without a name: a name of the model is blank");
+        wrong.put(
+                entry.replace("\"rates\"", "\"aliases\":[\"\"],\"rates\""),
+                "the entry of m: a name of the model is blank");
+        wrong.put(
+                entry.replace("\"rates\"", "\"aliases\":[\"m\"],\"rates\""),
+                "the entry of m: \"m\" is named twice for the provider p, remove one");
+        wrong.put(entry + "," + entry, "the entry of m: \"m\" is named twice for the provider p, remove one");
+        wrong.put(
+                entry.replace("\"rates\"", "\"currency\":\"\",\"rates\""),
+                "the entry of m: its currency is blank, leave it out for USD");
+        wrong.put(
+                entry.replace("\"rates\"", "\"prompt_cache\":{\"read_accounting\":\"x\"},\"rates\""),
+                "the entry of m: read_accounting must be included_in_prompt_tokens or separate, not x");
+        wrong.put(
+                entry.replace("\"rates\"", "\"unit\":\"per_image\",\"rates\""),
+                "the entry of m: the unit per_image is not per_token");
+        for (Map.Entry<String, String> one : wrong.entrySet()) {
+            Path bad =
+                    Files.writeString(folder.resolve("bad.json"), "{\"version\":1,\"entries\":[" + one.getKey() + "]}");
+            assertEquals(
+                    "sources.0.path: the catalogue " + bad + ": " + one.getValue(),
+                    refusal(Map.of("sources.0.type", "file", "sources.0.path", bad.toString())));
+        }
+        Path bad = Files.writeString(folder.resolve("bad.json"), "{\"version\":1,\"entries\":[],\"entrys\":[]}");
+        assertEquals(
+                "sources.0.path: the catalogue " + bad + ": entrys is not a known key",
+                refusal(Map.of("sources.0.type", "file", "sources.0.path", bad.toString())));
+    }
+
+    @Test
+    void aCatalogueInTheConfigurationIsReadAsStrictly() {
+        Map<String, Object> entry = Map.of(
+                "sources.0.type", "inline",
+                "sources.0.catalog.entries.0.model_id", "m",
+                "sources.0.catalog.entries.0.rates.input_per_million", 1L);
+        Map<String, Object> twice = new HashMap<>(entry);
+        twice.put("sources.0.catalog.entries.1.model_id", "m");
+        twice.put("sources.0.catalog.entries.1.rates.input_per_million", 1L);
+        assertEquals("sources.0.catalog.entries.1.model_id: \"m\" is named twice, remove one", refusal(twice));
+        Map<String, Object> typo = new HashMap<>(entry);
+        typo.put("sources.0.catalog.entries.0.rates.inpt_per_million", 1L);
+        assertTrue(refusal(typo).startsWith("sources.0.catalog.entries.0.rates.inpt_per_million: unknown key"));
+    }
+
+    @Test
+    void aCatalogueIsNotLookedForInTheUsersFolder() {
+        assertEquals(
+                "sources.0.path: must be an absolute path, not prices.json: workers run in their users' folders",
+                refusal(Map.of("sources.0.type", "file", "sources.0.path", "prices.json")));
     }
 
     @Test
