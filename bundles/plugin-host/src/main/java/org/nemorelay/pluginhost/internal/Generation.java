@@ -20,6 +20,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -433,11 +435,23 @@ final class Generation {
         return new End.Gone(left);
     }
 
+    /**
+     * Whether a thread is one of the JDK's common pool. Who needs one first has it in his group; it serves all and keeps nobody's
+     * classes.
+     */
+    static boolean shared(Thread thread) {
+        return thread instanceof ForkJoinWorkerThread worker
+                ? worker.getPool() == ForkJoinPool.commonPool()
+                : thread.getName().equals("ForkJoinPool.commonPool-delayScheduler")
+                        && thread.getClass() != Thread.class
+                        && thread.getClass().getClassLoader() == null;
+    }
+
     private List<String> threadsLeft() {
         Thread[] alive = new Thread[threads.activeCount() + 16];
         int count = threads.enumerate(alive, true);
         return Arrays.stream(alive, 0, count)
-                .filter(thread -> thread != Thread.currentThread())
+                .filter(thread -> thread != Thread.currentThread() && !shared(thread))
                 .map(Thread::getName)
                 .sorted()
                 .toList();
