@@ -124,7 +124,12 @@ public final class Broker {
 
     /** The worker's probe failed: a launch has failed with it; a worker that was published before keeps its grace. */
     public synchronized Outcome<Void> probeFailed(Permit permit, long now) {
-        return workers.probeFailed(permit, now);
+        return workers.notPublished(permit, "readiness_probe_failed", now);
+    }
+
+    /** The same for one whose generation could not be written to the disk. */
+    public synchronized Outcome<Void> notSaved(Permit permit, long now) {
+        return workers.notPublished(permit, "generation_not_saved", now);
     }
 
     /** The worker closed the socket of this registration, or ended with it. A registration that was replaced is a no-op. */

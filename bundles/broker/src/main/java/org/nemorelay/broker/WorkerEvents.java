@@ -175,7 +175,7 @@ final class WorkerEvents {
         return new Outcome.Accepted<>(null, out);
     }
 
-    Outcome<Void> probeFailed(Permit permit, long now) {
+    Outcome<Void> notPublished(Permit permit, String reason, long now) {
         List<Transition> out = new ArrayList<>();
         Optional<Refusal> refusal = refusal(permit);
         if (refusal.isPresent()) {
@@ -183,7 +183,7 @@ final class WorkerEvents {
         }
         Route route = tables.workers.get(permit.workerId());
         if (route.state instanceof State.Activating activating) {
-            lifecycle.fail(route, activating, "readiness_probe_failed", now, out);
+            lifecycle.fail(route, activating, reason, now, out);
             lifecycle.settle(route, now, out);
         }
         return new Outcome.Accepted<>(null, out);

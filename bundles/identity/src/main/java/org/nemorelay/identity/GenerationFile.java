@@ -145,7 +145,10 @@ public final class GenerationFile {
         }
         try {
             JsonObject root = Json.parseObject(content.get()).only("schema_version", key);
-            root.integer("schema_version", 1, 1);
+            long schema = root.integer("schema_version", 1, Integer.MAX_VALUE);
+            if (schema != 1) {
+                throw new JsonException("schema_version is " + schema + ", of a newer daemon; this one knows 1");
+            }
             for (JsonObject entry : root.objects(key)) {
                 T value = read.apply(entry);
                 if (all.put(user.apply(value), value) != null) {

@@ -260,4 +260,11 @@ class GenerationFileTest {
     private static String entry(int index) {
         return "[" + index / 256 + "," + index % 256 + ",0".repeat(30) + "]";
     }
+
+    @Test
+    void aNewerOneIsToldAsThat() throws IOException {
+        put("{\"schema_version\":2,\"generations\":[]}");
+        String refusal = Folders.failure(this::open);
+        assertTrue(refusal.contains("(schema_version is 2, of a newer daemon; this one knows 1)"), refusal);
+    }
 }

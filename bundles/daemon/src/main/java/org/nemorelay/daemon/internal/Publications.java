@@ -113,7 +113,7 @@ final class Publications {
                                 worker,
                                 requestId,
                                 ControlFailure.of(FailureKind.INTERNAL, "the worker's generation could not be saved"));
-                        effects.accepted(broker.probeFailed(permit, thread.now()));
+                        effects.accepted(broker.notSaved(permit, thread.now()));
                         return;
                     }
                     if (sessions.current(worker).isEmpty()) {

@@ -301,6 +301,11 @@ class SlowDiskTest {
             assertEquals(1, named.size(), daemon.events::toString);
             assertTrue(named.getFirst().contains("active-worker-generations.json"), named::toString);
             assertTrue(named.getFirst().contains(reason), named::toString);
+            assertTrue(
+                    daemon.events.stream()
+                            .anyMatch(event -> event.startsWith("worker_activation_failed")
+                                    && event.contains("failure_reason, generation_not_saved")),
+                    daemon.events::toString);
             for (int i = 0; i < 50; i++) {
                 assertTrue(stream.chunk().startsWith("event"));
             }
