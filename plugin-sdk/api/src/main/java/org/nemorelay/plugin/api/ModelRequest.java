@@ -1,6 +1,7 @@
 package org.nemorelay.plugin.api;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
@@ -117,18 +118,22 @@ public final class ModelRequest {
         return withBody(body().without(tool.pointer()));
     }
 
-    /** With one message more at the end of the conversation. */
+    /**
+     * With one message more at the end of the conversation.
+     *
+     * @param role the API's own word; Anthropic Messages has none for instructions, which stand beside the conversation: change
+     *     their text, or the body
+     */
     public ModelRequest withMessage(String role, String text) {
-        boolean responses = api == ModelApi.OPENAI_RESPONSES;
-        if (responses && body().at("/input").orElse("") instanceof String input) {
-            return withBody(body().with(
-                            "/input",
-                            List.of(
-                                    Json.object("role", "user", "content", input),
-                                    Json.object("role", role, "content", text))));
-        }
-        return withBody(
-                body().with(responses ? "/input/-" : "/messages/-", Json.object("role", role, "content", text)));
+        String place = api == ModelApi.OPENAI_RESPONSES ? "/input" : "/messages";
+        Map<String, Object> message = Json.object("role", role, "content", text);
+        return switch (body().at(place).orElse(List.of())) {
+            case List<?> list when !list.isEmpty() -> withBody(body().with(place + "/-", message));
+            case String input
+            when api == ModelApi.OPENAI_RESPONSES ->
+                withBody(body().with(place, List.of(Json.object("role", "user", "content", input), message)));
+            default -> withBody(body().with(place, List.of(message)));
+        };
     }
 
     /**

@@ -12,6 +12,9 @@ import org.nemorelay.json.JsonText;
  * passes on unchanged reaches the agent byte for byte: comments, unknown fields, line ends and all.
  */
 public final class StreamEvent {
+    /** A byte order mark, a character for a byte. */
+    private static final String MARK_BYTES = "\u00ef\u00bb\u00bf";
+
     private final ModelApi api;
     private final byte[] raw;
     private volatile Fields fields;
@@ -99,13 +102,14 @@ public final class StreamEvent {
 
     /** With other data; every other line of the event stays. */
     public StreamEvent withData(JsonText data) {
-        String text = new String(raw, StandardCharsets.UTF_8);
-        String replacement = new String(data.bytes(), StandardCharsets.UTF_8);
+        // A character for a byte: other lines stay as they are, whatever they hold.
+        String text = new String(raw, StandardCharsets.ISO_8859_1);
+        String replacement = new String(data.bytes(), StandardCharsets.ISO_8859_1);
         StringBuilder changed = new StringBuilder(text.length() + 64);
         List<String> fields = new ArrayList<>();
         int place = -1;
         String lineEnd = "\n";
-        int at = begin(text);
+        int at = text.startsWith(MARK_BYTES) ? MARK_BYTES.length() : 0;
         changed.append(text, 0, at);
         while (at < text.length()) {
             int end = lineEnd(text, at);
@@ -124,7 +128,7 @@ public final class StreamEvent {
             at = next;
         }
         changed.insert(place < 0 ? changed.length() : place, written(replacement, fields, lineEnd));
-        return new StreamEvent(api, changed.toString().getBytes(StandardCharsets.UTF_8));
+        return new StreamEvent(api, changed.toString().getBytes(StandardCharsets.ISO_8859_1));
     }
 
     /** Each line of the data behind what stood before the line in its place. */

@@ -12,6 +12,9 @@ import org.nemorelay.json.JsonException;
 
 /** Reads the three APIs' bodies into the types that plugins see. What it does not know becomes {@link Part.Other}. Stateless. */
 final class TypedJson {
+    /** What a model may say in Chat Completions instead of content, or beside it. */
+    private static final List<String> BESIDE_CONTENT = List.of("refusal", "audio", "reasoning_content", "reasoning");
+
     private TypedJson() {}
 
     // ---- requests
@@ -56,6 +59,15 @@ final class TypedJson {
                     Optional.ofNullable(tool.get(api == ModelApi.ANTHROPIC_MESSAGES ? "input_schema" : "parameters")),
                     pointer("/tools", i)));
         }
+        List<?> functions = api == ModelApi.OPENAI_CHAT ? list(body.get("functions")) : List.of();
+        for (int i = 0; i < functions.size(); i++) {
+            Map<String, Object> function = object(functions.get(i));
+            tools.add(new Tool(
+                    text(function.get("name")),
+                    function.get("description") instanceof String said ? Optional.of(said) : Optional.empty(),
+                    Optional.ofNullable(function.get("parameters")),
+                    pointer("/functions", i)));
+        }
         return List.copyOf(tools);
     }
 
@@ -70,10 +82,28 @@ final class TypedJson {
     private static Message message(Map<String, Object> message, String at) {
         String role = text(message.get("role"));
         List<Part> parts = new ArrayList<>();
-        if (role.equals("tool")) {
-            parts.add(new Part.ToolResult(text(message.get("tool_call_id")), value(message.get("content")), at));
-        } else {
-            parts.addAll(parts(message.get("content"), at + "/content"));
+        switch (role) {
+            case "tool" ->
+                parts.add(new Part.ToolResult(text(message.get("tool_call_id")), value(message.get("content")), at));
+            // What came before tools: its call has no id but the function's name.
+            case "function" ->
+                parts.add(new Part.ToolResult(text(message.get("name")), value(message.get("content")), at));
+            default -> parts.addAll(parts(message.get("content"), at + "/content"));
+        }
+        for (String beside : BESIDE_CONTENT) {
+            if (message.get(beside) != null) {
+                parts.add(new Part.Other(beside, message.get(beside), pointer(at, beside)));
+            }
+        }
+        if (message.get("function_call") instanceof Map<?, ?>) {
+            Map<String, Object> function = object(message.get("function_call"));
+            String name = text(function.get("name"));
+            parts.add(new Part.ToolUse(
+                    name,
+                    name,
+                    parsed(function.get("arguments")),
+                    at + "/function_call",
+                    at + "/function_call/arguments"));
         }
         List<?> calls = list(message.get("tool_calls"));
         for (int i = 0; i < calls.size(); i++) {
