@@ -32,7 +32,7 @@ public final class Exploration implements IntFunction<Map<String, Object>> {
         Map<String, Object> result = new TreeMap<>();
         StringBuilder levels = new StringBuilder();
         World start = new World(SETTINGS, 3);
-        visit(start.canonical(), -1, 0);
+        visit(new Symmetry(start).canonical(), -1, 0);
         int from = 0;
         int level = 0;
         while (level < depth && from < states) {
@@ -67,11 +67,12 @@ public final class Exploration implements IntFunction<Map<String, Object>> {
             transitions++;
             way[level] = event;
             World world = replay(way, level);
+            WorldRules rules = new WorldRules(world);
             try {
                 world.apply(event);
-                world.check();
-                if (visit(world.canonical(), state, event) && !world.everyoneIsServed()) {
-                    world.checkProgress();
+                rules.check();
+                if (visit(new Symmetry(world).canonical(), state, event) && !rules.everyoneIsServed()) {
+                    rules.checkProgress();
                 }
             } catch (AssertionError e) {
                 return e.getMessage() + " after " + describe(way);

@@ -29,16 +29,17 @@ class LongLivesTest {
 
     private static void live(List<Integer> choices) {
         World world = new World(BrokerSettings.of(false, false, 4), 6);
+        WorldRules rules = new WorldRules(world);
         for (int choice : choices) {
             int[] enabled = world.enabled();
             int event = enabled[choice % enabled.length];
             try {
                 world.apply(event);
-                world.check();
+                rules.check();
             } catch (AssertionError e) {
                 throw new AssertionError(e.getMessage() + " after " + World.describe(event), e);
             }
         }
-        world.checkEnd();
+        rules.checkEnd();
     }
 }
