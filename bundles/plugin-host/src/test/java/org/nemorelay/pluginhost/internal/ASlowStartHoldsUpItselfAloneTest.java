@@ -9,44 +9,21 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.ToolCall;
-import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
-import org.nemorelay.pluginhost.internal.PluginsChangeWhileRunningTest.Denying;
-import org.nemorelay.pluginhost.internal.WhatIsInForceStaysInForceTest.Waiting;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Denying;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Waiting;
 
 /** While one plugin takes its time to become active, other changes come into force, and no policy goes out of force. */
 @Timeout(120)
-class ASlowStartHoldsUpItselfAloneTest {
-    private static final Optional<Boolean> BY_KIND = Optional.empty();
-
-    @TempDir
-    Path folder;
-
-    private HostUnderTest host;
-    private PluginHost plugins;
-    private Path release;
-
+class ASlowStartHoldsUpItselfAloneTest extends WithHost {
     @BeforeEach
-    void open() throws Exception {
-        host = new HostUnderTest(folder).changeWithin(60_000);
-        release = folder.resolve("release");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        if (!Files.exists(release)) {
-            Files.createFile(release);
-        }
-        host.close();
+    void giveTime() {
+        host.changeWithin(60_000);
     }
 
     @Test
@@ -98,7 +75,7 @@ class ASlowStartHoldsUpItselfAloneTest {
     void anUpdateThatTakesItsTimeLeavesTheOldOneInForce() throws Exception {
         policy("p", "one");
         start("one");
-        host.jar("etc/plugins/p.jar", "p", Waiting.class, with(policies("p"), "Bundle-Version", "2.0.0"));
+        host.jar("etc/plugins/p.jar", "p", Waiting.class, policies("p", "Bundle-Version", "2.0.0"));
         host.noPlan()
                 .plan("p", BY_KIND, Map.of("reason", "one", "file", release.toString()))
                 .replan();
@@ -187,8 +164,7 @@ class ASlowStartHoldsUpItselfAloneTest {
     }
 
     private void start(String reason) throws Exception {
-        plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         awaitReasons(reason);
     }
 
@@ -210,16 +186,6 @@ class ASlowStartHoldsUpItselfAloneTest {
         }
     }
 
-    private static Map<String, String> policies(String kind) {
-        return Map.of("Provide-Capability", "org.nemorelay.plugin;kind=" + kind + ";observer=false");
-    }
-
-    private static Map<String, String> with(Map<String, String> headers, String name, String value) {
-        Map<String, String> all = new java.util.HashMap<>(headers);
-        all.put(name, value);
-        return all;
-    }
-
     private void awaitState(String kind, State wanted) throws Exception {
         awaitState(kind, wanted, "");
     }
@@ -239,24 +205,5 @@ class ASlowStartHoldsUpItselfAloneTest {
                     return now.equals(List.of(wanted));
                 },
                 () -> reasons() + " " + plugins.status() + " " + host.log);
-    }
-
-    private List<String> reasons() {
-        return plugins.snapshot().policies().stream()
-                .map(gate -> gate.judge(call(), 5_000).join().denial().orElse("none"))
-                .sorted()
-                .toList();
-    }
-
-    private PluginStatus state(String kind) {
-        return plugins.status().stream()
-                .filter(one -> one.kind().equals(kind))
-                .findFirst()
-                .orElse(new PluginStatus(kind, "", State.IDLE, "", "not there"));
-    }
-
-    private static ToolCall call() {
-        return new ToolCall(
-                ToolCall.Agent.CODEX, "PreToolUse", "Bash", Optional.empty(), Map.of(), JsonObject.of(Map.of(), ""));
     }
 }

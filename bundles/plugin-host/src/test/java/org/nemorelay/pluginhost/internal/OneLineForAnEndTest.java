@@ -7,51 +7,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.ToolCall;
-import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Lingering;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Stuck;
 
 /** A plugin that does not come to its end is told in one line, in log and list, with the time that it had. */
 @Timeout(120)
-class OneLineForAnEndTest {
-    private static final Optional<Boolean> OPTIONAL = Optional.of(false);
-
-    @TempDir
-    Path folder;
-
-    private HostUnderTest host;
-    private PluginHost plugins;
-    private Path release;
-
+class OneLineForAnEndTest extends WithHost {
     @BeforeEach
-    void open() throws Exception {
-        host = new HostUnderTest(folder).stopWithin(60_000);
-        release = folder.resolve("release");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        if (!Files.exists(release)) {
-            Files.createFile(release);
-        }
-        host.close();
+    void giveTime() {
+        host.stopWithin(60_000);
     }
 
     @Test
@@ -66,20 +45,8 @@ class OneLineForAnEndTest {
 
     @Test
     void aPolicyThatDoesNotComeBack() throws Exception {
-        start(Deciding.class, Map.of());
-        plugins.snapshot()
-                .policies()
-                .getFirst()
-                .judge(
-                        new ToolCall(
-                                ToolCall.Agent.CODEX,
-                                "PreToolUse",
-                                "Bash",
-                                Optional.empty(),
-                                Map.of(),
-                                JsonObject.of(Map.of(), "")),
-                        50)
-                .join();
+        start(Stuck.class, Map.of());
+        plugins.snapshot().policies().getFirst().judge(call(), 50).join();
         removed(
                 "is removed and has left threads behind, which keep its classes in memory: calls of p that have not come back;"
                         + " end them in the plugin's deactivation");
@@ -88,7 +55,7 @@ class OneLineForAnEndTest {
     @Test
     void aDeactivationThatDoesNotComeBack() throws Exception {
         host.stopWithin(1_100);
-        start(Closing.class, Map.of());
+        start(Lingering.class, Map.of());
         removed(
                 "did not come to an end within 1 s and is abandoned: its threads stay until the worker ends; correct the"
                         + " plugin");
@@ -98,8 +65,7 @@ class OneLineForAnEndTest {
     @Test
     void aConstructorThatDoesNotComeBack() throws Exception {
         host.changeWithin(500);
-        plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         host.jar("etc/plugins/p.jar", "p", Constructing.class, Map.of());
         host.plan("p", OPTIONAL, Map.of("file", release.toString())).replan();
         told(
@@ -118,7 +84,7 @@ class OneLineForAnEndTest {
     /** Its copy cannot be deleted. */
     @Test
     void oneThatCannotBeEnded() throws Exception {
-        start(Closing.class, Map.of());
+        start(Lingering.class, Map.of());
         Files.createFile(release);
         Path copy;
         try (Stream<Path> files = Files.walk(folder.resolve("storage"))) {
@@ -135,8 +101,7 @@ class OneLineForAnEndTest {
     private void start(Class<?> component, Map<String, String> headers) throws Exception {
         host.jar("etc/plugins/p.jar", "p", component, headers);
         host.plan("p", OPTIONAL, Map.of("file", release.toString()));
-        plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         assertEquals("active", plugins.status().getFirst().state().word());
     }
 
@@ -169,44 +134,6 @@ class OneLineForAnEndTest {
         @Override
         public void onEvent(Event event) throws IOException {
             Files.createFile(file.resolveSibling("called"));
-            while (!Files.exists(file)) {
-                LockSupport.parkNanos(1_000_000);
-                Thread.interrupted();
-            }
-        }
-    }
-
-    public static final class Deciding implements HookPolicy {
-        private final Path file;
-
-        public Deciding(Map<String, Object> properties) {
-            file = Path.of(PluginConfig.of(properties).string("file"));
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            while (!Files.exists(file)) {
-                LockSupport.parkNanos(1_000_000);
-                Thread.interrupted();
-            }
-            return CompletableFuture.completedStage(Decision.allow());
-        }
-    }
-
-    public static final class Closing implements HookPolicy, AutoCloseable {
-        private final Path file;
-
-        public Closing(Map<String, Object> properties) {
-            file = Path.of(PluginConfig.of(properties).string("file"));
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
-
-        @Override
-        public void close() {
             while (!Files.exists(file)) {
                 LockSupport.parkNanos(1_000_000);
                 Thread.interrupted();

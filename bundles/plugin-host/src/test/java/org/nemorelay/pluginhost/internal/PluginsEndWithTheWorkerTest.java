@@ -13,17 +13,16 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.ToolCall;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Lingering;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
@@ -32,29 +31,20 @@ import org.osgi.framework.startlevel.BundleStartLevel;
 
 /** Whatever a plugin does at start and stop: the framework's own threads do not run it, and the others come to their end. */
 @Timeout(120)
-class PluginsEndWithTheWorkerTest {
-    private static final Optional<Boolean> OPTIONAL = Optional.of(false);
+class PluginsEndWithTheWorkerTest extends WithHost {
     private static final String FOLDER = "org.nemorelay.pluginhost.test.folder";
 
-    @TempDir
-    Path folder;
-
-    private HostUnderTest host;
-    private Path release;
-
     @BeforeEach
+    @Override
     void open() throws Exception {
-        host = new HostUnderTest(folder);
-        release = folder.resolve("release");
+        super.open();
         System.setProperty(FOLDER, folder.toString());
     }
 
     @AfterEach
+    @Override
     void close() throws Exception {
-        if (!Files.exists(release)) {
-            Files.createFile(release);
-        }
-        host.close();
+        super.close();
         System.clearProperty(FOLDER);
     }
 
@@ -194,28 +184,6 @@ class PluginsEndWithTheWorkerTest {
         @Override
         public void close() throws IOException {
             Files.createFile(file);
-        }
-    }
-
-    /** Does not end before a file is there, whatever happens. */
-    public static final class Lingering implements HookPolicy, AutoCloseable {
-        private final Path file;
-
-        public Lingering(Map<String, Object> properties) {
-            file = Path.of(PluginConfig.of(properties).string("file"));
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
-
-        @Override
-        public void close() {
-            while (!Files.exists(file)) {
-                LockSupport.parkNanos(1_000_000);
-                Thread.interrupted();
-            }
         }
     }
 }

@@ -14,49 +14,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.Decision;
-import org.nemorelay.plugin.api.HookPolicy;
-import org.nemorelay.plugin.api.PluginConfig;
-import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
-import org.nemorelay.pluginhost.internal.PluginsChangeWhileRunningTest.Blocking;
-import org.nemorelay.pluginhost.internal.PluginsChangeWhileRunningTest.Denying;
-import org.nemorelay.pluginhost.internal.PluginsChangeWhileRunningTest.DenyingLoudly;
-import org.nemorelay.pluginhost.internal.PluginsChangeWhileRunningTest.Failing;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Blocking;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Denying;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.DenyingLoudly;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Failing;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Waiting;
 
 /** However its jars come and go, a required plugin that was in force is, until another version of it is. */
-class WhatIsInForceStaysInForceTest {
-    private static final Optional<Boolean> BY_KIND = Optional.empty();
+class WhatIsInForceStaysInForceTest extends WithHost {
     private static final String GOES_ON = "; version 1.2.3 goes on with the configuration that it has";
-
-    @TempDir
-    private Path folder;
-
-    private HostUnderTest host;
-    private PluginHostComponent plugins;
-
-    @BeforeEach
-    void open() throws Exception {
-        host = new HostUnderTest(folder);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        host.close();
-    }
 
     @Test
     void theNewJarLacksItsClassAndTheOldOneIsRemovedWithIt() throws Exception {
@@ -291,7 +264,6 @@ class WhatIsInForceStaysInForceTest {
     /** What the start did not wait for does not come back over what has taken its place meanwhile. */
     @Test
     void aLateOneThatWasReplacedStaysOut() throws Exception {
-        Path release = folder.resolve("release");
         host.jar("etc/plugins/team-1.0.jar", "p", Waiting.class, policies("p"));
         host.plan("p", Optional.of(false), Map.of("reason", "one", "file", release.toString()));
         start();
@@ -314,11 +286,6 @@ class WhatIsInForceStaysInForceTest {
         assertEquals(Optional.of("one"), reason());
     }
 
-    private void start() {
-        plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
-    }
-
     private Path next(Class<?> component, Map<String, String> headers) throws Exception {
         return jar("next.jar", component, headers);
     }
@@ -335,10 +302,6 @@ class WhatIsInForceStaysInForceTest {
                 policies("p").get("Provide-Capability") + "," + policies("q").get("Provide-Capability"));
         Path jar = host.jar(name, Map.of("p", p, "q", q), capabilities);
         return Files.move(jar, host.home.resolve("etc/plugins").resolve(name));
-    }
-
-    private static Map<String, String> policies(String kind) {
-        return Map.of("Provide-Capability", "org.nemorelay.plugin;kind=" + kind + ";observer=false");
     }
 
     private void come(Path jar) throws Exception {
@@ -400,45 +363,5 @@ class WhatIsInForceStaysInForceTest {
                     return condition.getAsBoolean();
                 },
                 () -> plugins.status() + " " + host.log);
-    }
-
-    private PluginStatus state(String kind) {
-        return plugins.status().stream()
-                .filter(one -> one.kind().equals(kind))
-                .findFirst()
-                .orElse(new PluginStatus(kind, "", State.IDLE, "", "not there"));
-    }
-
-    private Optional<String> reason() {
-        return plugins.snapshot().rule(call()).join().denial();
-    }
-
-    /** Of each policy that is in force. */
-    private List<String> reasons() {
-        return plugins.snapshot().policies().stream()
-                .map(gate -> gate.judge(call(), 5_000).join().denial().orElse("none"))
-                .sorted()
-                .toList();
-    }
-
-    private static ToolCall call() {
-        return new ToolCall(
-                ToolCall.Agent.CODEX, "PreToolUse", "Bash", Optional.empty(), Map.of(), JsonObject.of(Map.of(), ""));
-    }
-
-    /** Starts when a file is there. */
-    public static final class Waiting implements HookPolicy {
-        public Waiting(Map<String, Object> properties) {
-            Path file = Path.of(PluginConfig.of(properties).string("file"));
-            while (!Files.exists(file)) {
-                LockSupport.parkNanos(1_000_000);
-                Thread.interrupted();
-            }
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.deny("late"));
-        }
     }
 }
