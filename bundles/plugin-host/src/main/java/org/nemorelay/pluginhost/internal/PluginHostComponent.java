@@ -93,8 +93,8 @@ public final class PluginHostComponent implements PluginHost {
                 departures::left,
                 limits.closeMillis(),
                 EventSubscriber.class,
-                (name, activation, started) ->
-                        new SubscriberThread(name, log, activation, started, this::troubleChanged),
+                (name, activation, started) -> new SubscriberThread(
+                        name, log, activation, started, this::troubleChanged, SubscriberThread.IDLE_NANOS),
                 this::servicesChanged);
         this.policies = new PluginServices<>(
                 context,

@@ -29,9 +29,13 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
 
     private static final long LOOK_MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+    /** How long after the last event it is asked to put away what it has: what it fails with then would else be told by the next one. */
+    static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final String name;
     private final EventLog log;
     private final Runnable troubleChanged;
+    private final long idleNanos;
     private final Thread thread;
     private final Deque<Work> queue = new ArrayDeque<>();
     private long characters;
@@ -46,6 +50,8 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
     private long failures;
     private long pauseNanos = LOOK_NANOS;
     private long lookNanos;
+    private boolean flushed = true;
+    private long lastNanos;
 
     private sealed interface Work {
         /** @param characters what the event holds on to */
@@ -60,7 +66,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
 
         record Flush(CompletableFuture<Void> done) implements Point {}
 
-        /** Is it still in trouble? */
+        /** Is it still in trouble, or in trouble since its last event? */
         record Look() implements Work {}
     }
 
@@ -71,14 +77,17 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
      * @param activation gets the service, which may construct it and take any time; empty when there is none
      * @param started given this sink on the new thread when activation found a subscriber, else nothing
      * @param troubleChanged told on the new thread when {@link #trouble} has changed
+     * @param idleNanos without an event, after which it is flushed
      */
     SubscriberThread(
             String name,
             EventLog log,
             Supplier<Optional<EventSubscriber>> activation,
             Consumer<Optional<EventSink>> started,
-            Runnable troubleChanged) {
+            Runnable troubleChanged,
+            long idleNanos) {
         this.name = name;
+        this.idleNanos = idleNanos;
         this.log = log;
         this.troubleChanged = troubleChanged;
         this.thread = Thread.ofPlatform().name("plugin-" + name).daemon().unstarted(() -> {
@@ -188,6 +197,8 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
                 switch (work.get()) {
                     case Work.Publish(Event event, long size) -> {
                         eventFailed = !attempt("onEvent", () -> subscriber.onEvent(event));
+                        flushed = false;
+                        lastNanos = System.nanoTime();
                         if (looking() && System.nanoTime() - lookNanos >= 0) {
                             flush(subscriber);
                         }
@@ -212,11 +223,11 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
                 if (closed) {
                     return Optional.empty();
                 }
-                if (!looking()) {
+                if (!looking() && flushed) {
                     wait();
                     continue;
                 }
-                long left = lookNanos - System.nanoTime();
+                long left = (looking() ? lookNanos : lastNanos + idleNanos) - System.nanoTime();
                 if (left <= 0) {
                     return Optional.of(new Work.Look());
                 }
@@ -284,6 +295,7 @@ final class SubscriberThread implements EventSink, PluginServices.Runner {
 
     private void flush(EventSubscriber subscriber) throws InterruptedException {
         long begun = System.nanoTime();
+        flushed = true;
         if (!attempt("flush", subscriber::flush)) {
             // A flush that waits for a server that is gone must not take the place of the events.
             long now = System.nanoTime();

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -126,10 +127,16 @@ class SubscribersDoNotDisturbEachOtherTest {
                 }
             }
         };
-        self[0] = new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {
-            told.add(self[0].trouble());
-            recovered.countDown();
-        });
+        self[0] = new SubscriberThread(
+                "x",
+                new MemoryLog(),
+                () -> Optional.of(subscriber),
+                sink -> {},
+                () -> {
+                    told.add(self[0].trouble());
+                    recovered.countDown();
+                },
+                SubscriberThread.IDLE_NANOS);
         self[0].publish(PluginsAreBroughtUpTest.event("a"));
         self[0].publish(PluginsAreBroughtUpTest.event("b"));
         self[0].taken().get(30, TimeUnit.SECONDS);
@@ -180,7 +187,51 @@ class SubscribersDoNotDisturbEachOtherTest {
                 receiver.receive(event);
             }
         };
-        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {});
+        return new SubscriberThread(
+                "x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {}, SubscriberThread.IDLE_NANOS);
+    }
+
+    /** A server that does not answer is known some time after the last event, and then somebody has to hear of it. */
+    @Test
+    void whatFailsAfterTheLastEventIsToldWithoutAnother() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        SubscriberThread thread = idling(told::countDown, () -> {
+            throw new IOException("nobody answers there");
+        });
+        thread.publish(PluginsAreBroughtUpTest.event("a"));
+        assertTrue(told.await(30, TimeUnit.SECONDS));
+        assertEquals("plugin x failed in flush: nobody answers there", thread.trouble());
+        thread.close(1000);
+    }
+
+    @Test
+    void whoHasPutAwayWhatItHasIsNotAskedAgain() throws Exception {
+        Semaphore flushes = new Semaphore(0);
+        SubscriberThread thread = idling(() -> {}, flushes::release);
+        for (int i = 0; i < 3; i++) {
+            thread.publish(PluginsAreBroughtUpTest.event("a"));
+            assertTrue(flushes.tryAcquire(30, TimeUnit.SECONDS));
+            assertFalse(flushes.tryAcquire(50, TimeUnit.MILLISECONDS));
+        }
+        assertEquals("", thread.trouble());
+        thread.close(1000);
+    }
+
+    private SubscriberThread idling(Runnable troubleChanged, Flushing flushing) {
+        EventSubscriber subscriber = new EventSubscriber() {
+            @Override
+            public void onEvent(Event event) {}
+
+            @Override
+            public void flush() throws IOException {
+                flushing.flush();
+            }
+        };
+        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, troubleChanged, 1);
+    }
+
+    private interface Flushing {
+        void flush() throws IOException;
     }
 
     private interface Receiver {

@@ -17,8 +17,8 @@ public interface EventSubscriber {
     void onEvent(Event event) throws Exception;
 
     /**
-     * Puts everything received so far where it belongs. Called before the worker ends and when somebody needs the
-     * records now, and after a failure, to see whether it lasts; a failure that {@link #onEvent} kept to itself is thrown
+     * Puts everything received so far where it belongs. Called before the worker ends, when somebody needs the records
+     * now, some seconds after the last event, and after a failure, to see whether it lasts; a failure that {@link #onEvent} kept to itself is thrown
      * here.
      */
     default void flush() throws Exception {}
