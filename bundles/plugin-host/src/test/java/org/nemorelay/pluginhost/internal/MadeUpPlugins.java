@@ -1,13 +1,17 @@
 package org.nemorelay.pluginhost.internal;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import org.nemorelay.plugin.api.Decision;
+import org.nemorelay.plugin.api.Event;
+import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.PluginConfigException;
@@ -128,6 +132,29 @@ final class MadeUpPlugins {
                 LockSupport.parkNanos(1_000_000);
                 Thread.interrupted();
             }
+        }
+    }
+
+    /** Appends names to a file; the plugin's classes are loaded apart from the test's. */
+    public static final class Appending implements EventSubscriber {
+        private final Path file;
+
+        public Appending(Map<String, Object> properties) {
+            file = Path.of(PluginConfig.of(properties).only("file").string("file"));
+        }
+
+        @Override
+        public void onEvent(Event event) throws IOException {
+            append(event.name());
+        }
+
+        @Override
+        public void flush() throws IOException {
+            append("flush");
+        }
+
+        private void append(String line) throws IOException {
+            Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 }

@@ -4,45 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.Event;
-import org.nemorelay.plugin.api.EventSubscriber;
-import org.nemorelay.plugin.api.HookPolicy;
-import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Appending;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Denying;
 
-class PluginsAreBroughtUpTest {
-    @TempDir
-    private Path folder;
-
-    private HostUnderTest host;
-
-    @BeforeEach
-    void open() throws Exception {
-        host = new HostUnderTest(folder);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        host.close();
-    }
-
+class PluginsAreBroughtUpTest extends WithHost {
     @Test
     void plannedPluginsOfBothFoldersReceiveEventsAndOthersStayIdle() throws Exception {
         Path one = host.jar("plugins/one.jar", "one", Appending.class, Map.of());
@@ -52,8 +29,7 @@ class PluginsAreBroughtUpTest {
         Path second = folder.resolve("second");
         host.plan("one", Optional.empty(), Map.of("file", first.toString()))
                 .plan("two", Optional.of(true), Map.of("file", second.toString()));
-        var plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         assertTrue(plugins.snapshot().observed());
         plugins.snapshot().publish(event("a"));
         plugins.snapshot().publish(event("b"));
@@ -73,8 +49,7 @@ class PluginsAreBroughtUpTest {
         host.jar("plugins/one.jar", "one", Appending.class, Map.of());
         Path file = folder.resolve("file");
         host.plan("one", Optional.empty(), Map.of("file", file.toString()));
-        var plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         for (int i = 0; i < 100; i++) {
             plugins.snapshot().publish(event("e" + i));
         }
@@ -87,9 +62,8 @@ class PluginsAreBroughtUpTest {
     void aPolicyServesFromTheMomentTheHostIsReady() throws Exception {
         host.jar(
                 "plugins/one.jar", "one", Denying.class, Map.of("Provide-Capability", "org.nemorelay.plugin;kind=one"));
-        var plugins =
-                host.plan("one", Optional.empty(), Map.of("reason", "not here")).start();
-        assertEquals(Optional.empty(), host.failure());
+        host.plan("one", Optional.empty(), Map.of("reason", "not here"));
+        start();
         ToolCall call = new ToolCall(
                 ToolCall.Agent.PI, "tool_call", "bash", Optional.empty(), Map.of(), JsonObject.of(Map.of(), ""));
         assertEquals(
@@ -108,60 +82,17 @@ class PluginsAreBroughtUpTest {
                         "two",
                         Optional.of(true),
                         Map.of("file", folder.resolve("f2").toString()));
-        var plugins = host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
         assertEquals(2, plugins.snapshot().eventSinks().size());
     }
 
     @Test
     void withoutAPlanNothingIsWaitedFor() {
-        host.start();
-        assertEquals(Optional.empty(), host.failure());
+        start();
     }
 
     static Event event(String name) {
         return Event.of(Map.of(
                 "atof_version", "0.1", "kind", "mark", "name", name, "uuid", "u", "timestamp", 1793610000500000L));
-    }
-
-    /** Denies every call. */
-    public static final class Denying implements HookPolicy {
-        private final String reason;
-
-        public Denying(Map<String, Object> properties) {
-            reason = PluginConfig.of(properties).string("reason");
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.deny(reason));
-        }
-    }
-
-    /** Appends names to a file; the plugin's classes are loaded apart from the test's. */
-    public static final class Appending implements EventSubscriber {
-        private final Path file;
-
-        public Appending(Map<String, Object> properties) {
-            file = Path.of(PluginConfig.of(properties).only("file").string("file"));
-        }
-
-        @Override
-        public void onEvent(Event event) throws IOException {
-            append(event.name());
-        }
-
-        @Override
-        public void flush() throws IOException {
-            append("flush");
-        }
-
-        private void append(String line) throws IOException {
-            Files.writeString(
-                    file,
-                    line + "\n",
-                    java.nio.file.StandardOpenOption.CREATE,
-                    java.nio.file.StandardOpenOption.APPEND);
-        }
     }
 }

@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,6 +91,11 @@ abstract class WithHost {
 
     void awaitReason(String reason) throws InterruptedException {
         host.await(() -> reason().equals(Optional.of(reason)), () -> reason() + " " + plugins.status() + host.log);
+    }
+
+    /** A line of the log begins like this by now. */
+    void logged(String start) {
+        assertTrue(host.log.stream().anyMatch(line -> line.startsWith(start)), () -> start + " not in " + host.log);
     }
 
     static ToolCall call() {
