@@ -56,7 +56,14 @@ final class AnnotatedRequest {
     private static final Set<String> ANTHROPIC_MESSAGE = Set.of("role", "content");
     private static final Set<String> RESPONSES_MESSAGE = Set.of("type", "role", "content");
 
-    private AnnotatedRequest() {}
+    private final ModelApi api;
+    private final Map<String, Object> own = new LinkedHashMap<>();
+    private final Map<String, Object> params = new LinkedHashMap<>();
+    private final Map<String, Object> annotated = new LinkedHashMap<>();
+
+    private AnnotatedRequest(ModelApi api) {
+        this.api = api;
+    }
 
     /** The request without what earlier ones of its agent have told: system messages, and all from the last user message on. */
     static Map<String, Object> recent(ModelApi api, Map<String, Object> body) {
@@ -110,16 +117,17 @@ final class AnnotatedRequest {
 
     /** The one form; empty for a body without messages. */
     static Optional<Map<String, Object>> of(ModelApi api, Map<String, Object> body) {
-        Map<String, Object> own = new LinkedHashMap<>();
+        return new AnnotatedRequest(api).form(body);
+    }
+
+    private Optional<Map<String, Object>> form(Map<String, Object> body) {
         own.put("api", api.api());
-        Map<String, Object> params = new LinkedHashMap<>();
-        Map<String, Object> annotated = new LinkedHashMap<>();
         body.forEach((key, value) -> {
             if (value != null) {
                 switch (api) {
-                    case OPENAI_RESPONSES -> responses(api, key, value, own, params, annotated);
-                    case OPENAI_CHAT -> chat(api, key, value, own, params, annotated);
-                    case ANTHROPIC_MESSAGES -> anthropic(api, key, value, own, params, annotated);
+                    case OPENAI_RESPONSES -> responses(key, value);
+                    case OPENAI_CHAT -> chat(key, value);
+                    case ANTHROPIC_MESSAGES -> anthropic(key, value);
                 }
             }
         });
@@ -136,37 +144,25 @@ final class AnnotatedRequest {
         return Optional.of(annotated);
     }
 
-    private static void responses(
-            ModelApi api,
-            String key,
-            Object value,
-            Map<String, Object> own,
-            Map<String, Object> params,
-            Map<String, Object> annotated) {
+    private void responses(String key, Object value) {
         switch (key) {
-            case "input" -> annotated.put("messages", input(api, value));
+            case "input" -> annotated.put("messages", input(value));
             case "temperature", "top_p" -> params.put(key, fraction(value));
             case "max_output_tokens" -> {
                 params.put("max_tokens", value);
                 annotated.put(key, value);
             }
             case "tools" -> annotated.put(key, mapped(value, AnnotatedRequest::responsesTool));
-            case "tool_choice" -> annotated.put(key, choice(api, value));
+            case "tool_choice" -> annotated.put(key, choice(value));
             default -> (RESPONSES_OWN.contains(key) ? own : annotated).put(key, value);
         }
     }
 
-    private static void chat(
-            ModelApi api,
-            String key,
-            Object value,
-            Map<String, Object> own,
-            Map<String, Object> params,
-            Map<String, Object> annotated) {
+    private void chat(String key, Object value) {
         switch (key) {
             case "messages" -> annotated.put(key, mapped(value, AnnotatedRequest::chatMessage));
             case "tools" -> annotated.put(key, mapped(value, AnnotatedRequest::chatTool));
-            case "tool_choice" -> annotated.put(key, choice(api, value));
+            case "tool_choice" -> annotated.put(key, choice(value));
             case "temperature", "top_p" -> params.put(key, fraction(value));
             case "max_tokens" -> params.put(key, value);
             case "max_completion_tokens" -> {}
@@ -175,13 +171,7 @@ final class AnnotatedRequest {
         }
     }
 
-    private static void anthropic(
-            ModelApi api,
-            String key,
-            Object value,
-            Map<String, Object> own,
-            Map<String, Object> params,
-            Map<String, Object> annotated) {
+    private void anthropic(String key, Object value) {
         switch (key) {
             case "system" -> annotated.put("instructions", value);
             case "messages" -> annotated.put(key, mapped(value, AnnotatedRequest::anthropicMessage));
@@ -262,13 +252,13 @@ final class AnnotatedRequest {
         return Map.of("type", type, type, rest);
     }
 
-    private static Object input(ModelApi api, Object input) {
+    private static Object input(Object input) {
         return input instanceof String text
                 ? List.of(Map.of("role", "user", "content", text))
-                : mapped(input, item -> item(api, item));
+                : mapped(input, AnnotatedRequest::item);
     }
 
-    private static Object item(ModelApi api, Map<String, Object> item) {
+    private static Object item(Map<String, Object> item) {
         String type = item.getOrDefault("type", "message") instanceof String text ? text : "";
         return switch (type) {
             case "message" -> responsesMessage(item);
@@ -279,7 +269,7 @@ final class AnnotatedRequest {
                         "arguments",
                         parsed(item.get("arguments")).orElse(item.get("arguments")));
             case "function_call_output" -> call("tool_result", item, "output", item.get("output"));
-            default -> provider(api, "role", type, item);
+            default -> provider(ModelApi.OPENAI_RESPONSES, "role", type, item);
         };
     }
 
@@ -325,7 +315,7 @@ final class AnnotatedRequest {
         return Map.of("type", "function", "function", function);
     }
 
-    private static Object choice(ModelApi api, Object choice) {
+    private Object choice(Object choice) {
         if (!(choice instanceof Map<?, ?> fields)) {
             return choice;
         }
