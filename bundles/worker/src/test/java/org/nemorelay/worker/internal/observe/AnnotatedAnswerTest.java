@@ -1,30 +1,20 @@
 package org.nemorelay.worker.internal.observe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.nemorelay.worker.internal.observe.RecordedForms.written;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
 
 /** Answers over the three APIs, whole and streamed, and what another implementation recorded of them. */
 class AnnotatedAnswerTest {
     static List<JsonObject> recorded() throws IOException {
-        try (InputStream in = AnnotatedAnswerTest.class.getResourceAsStream("/annotated/answers.jsonl")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .map(Json::parseObject)
-                    .toList();
-        }
+        return RecordedForms.of("answers.jsonl");
     }
 
     @ParameterizedTest
@@ -66,22 +56,5 @@ class AnnotatedAnswerTest {
         List<?> choices = (List<?>) streamed.answer().orElseThrow().get("choices");
         return StreamedAnswer.objectOf(
                 StreamedAnswer.objectOf(choices.getFirst()).get("message"));
-    }
-
-    private static String written(Object value) {
-        return Json.write(sorted(value));
-    }
-
-    private static Object sorted(Object value) {
-        return switch (value) {
-            case Map<?, ?> map -> {
-                Map<String, Object> sorted = new TreeMap<>();
-                map.forEach((key, inner) -> sorted.put((String) key, sorted(inner)));
-                yield sorted;
-            }
-            case List<?> list ->
-                list.stream().map(AnnotatedAnswerTest::sorted).collect(Collectors.toCollection(ArrayList::new));
-            case null, default -> value;
-        };
     }
 }
