@@ -26,7 +26,7 @@ public interface HttpEngine extends AutoCloseable {
      * @param environment may hold {@code SSL_CERT_FILE} and {@code SSL_CERT_DIR}
      */
     static HttpEngine create(Map<String, String> environment) {
-        return new JettyHttpEngine(() -> TrustedAuthorities.read(environment), TimeScale.of(environment), () -> {});
+        return new JettyHttpEngine(() -> TrustedAuthorities.read(environment), TimeScale.of(environment));
     }
 
     /**
@@ -39,7 +39,8 @@ public interface HttpEngine extends AutoCloseable {
 
     /**
      * Opens a listener for HTTP/1.1 and HTTP/2 over TLS, as ALPN chooses; HTTP/1.1 for a client that offers nothing. A
-     * handshake has 10 s, and 256 may be under way at once; further connections are dropped (relay-daemon 2).
+     * handshake has 10 s, and 256 may be under way at once, 128 of one address; further connections are dropped
+     * (relay-daemon 2).
      *
      * @throws RelayException CONFIGURATION when the address cannot be bound
      */

@@ -53,6 +53,7 @@ import org.osgi.service.component.annotations.Reference;
 /** {@link HttpEngine} on Jetty. The sizes are those that the measurements found best (stack, last part). */
 @Component(service = HttpEngine.class)
 public final class JettyHttpEngine implements HttpEngine, Forwarder {
+    private static final String TARGET = "nemo_relay.http";
     private static final int MAX_THREADS = 12;
     private static final int MIN_THREADS = 4;
     private static final int STREAM_WINDOW = 256 * 1024;
@@ -66,7 +67,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private final Scheduler scheduler = new ScheduledExecutorScheduler("http-timer", true);
     private final ByteBufferPool buffers = new ArrayByteBufferPool(0, 4096, 65536);
     private final TimeScale scale;
-    private final Runnable full;
+    private final Refusals refusals;
     private final SilenceWatch.Patience patience;
     private final Duration poolIdle;
     private final UpstreamClient http1;
@@ -80,12 +81,34 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         this(
                 () -> TrustedAuthorities.read(options.environment()),
                 TimeScale.of(options.environment()),
-                () -> log.log(
+                telling(log),
+                SilenceWatch.Patience.USUAL);
+    }
+
+    private static Refusals telling(EventLog log) {
+        return new Refusals() {
+            @Override
+            public void noDescriptorLeft() {
+                log.log(
                         EventLog.Level.ERROR,
-                        "nemo_relay.http",
+                        TARGET,
                         "descriptor_limit_reached",
                         "This process has as many files and connections open as it may, and refuses new connections; raise its"
-                                + " limit: LimitNOFILE of its systemd unit, or ulimit -n"));
+                                + " limit: LimitNOFILE of its systemd unit, or ulimit -n");
+            }
+
+            @Override
+            public void tooManyHandshakes(String address) {
+                log.log(
+                        EventLog.Level.ERROR,
+                        TARGET,
+                        "tls_handshakes_refused",
+                        "More TLS handshakes are under way at once than may be, and new connections are dropped; find out what"
+                                + " opens connections here and says nothing on them",
+                        "address",
+                        address);
+            }
+        };
     }
 
     /**
@@ -93,16 +116,18 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
      * for it, and hand it the properties of the service.
      *
      * @param authorities whom to trust; Java's own where it is empty
-     * @param full hears, at most every 10 s for each listener, that connections are refused for want of descriptors
      */
-    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale, Runnable full) {
-        this(authorities, scale, full, SilenceWatch.Patience.USUAL);
+    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale) {
+        this(authorities, scale, Refusals.UNTOLD, SilenceWatch.Patience.USUAL);
     }
 
     JettyHttpEngine(
-            Supplier<Optional<KeyStore>> authorities, TimeScale scale, Runnable full, SilenceWatch.Patience patience) {
+            Supplier<Optional<KeyStore>> authorities,
+            TimeScale scale,
+            Refusals refusals,
+            SilenceWatch.Patience patience) {
         this.scale = scale;
-        this.full = full;
+        this.refusals = refusals;
         this.patience = patience;
         poolIdle = Duration.ofMillis(scale.ms(UpstreamClient.POOL_IDLE_MS));
         https = new Https(() -> {
@@ -175,7 +200,7 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     private HttpListener listen(
             String host, int port, Optional<ServerTls> identity, Function<Server, Handler> handlers) {
         JettyListener listener = new JettyListener(
-                host, port, identity, handlers, threads, scheduler, buffers, scale, full, listeners::remove);
+                host, port, identity, handlers, threads, scheduler, buffers, scale, refusals, listeners::remove);
         listeners.add(listener);
         return listener;
     }

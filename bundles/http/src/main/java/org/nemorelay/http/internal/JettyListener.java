@@ -58,7 +58,7 @@ final class JettyListener implements HttpListener {
             Scheduler scheduler,
             ByteBufferPool buffers,
             TimeScale scale,
-            Runnable full,
+            Refusals refusals,
             Consumer<JettyListener> closed) {
         this.closed = closed;
         server = new Server(threads, scheduler, buffers);
@@ -91,8 +91,8 @@ final class JettyListener implements HttpListener {
         connector = new RelayConnector(
                 server,
                 scale,
-                full,
-                identity.map(tls -> SecureConnections.factories(tls, scheduler, http1, http2))
+                refusals,
+                identity.map(tls -> SecureConnections.factories(tls, scheduler, refusals, http1, http2))
                         .orElseGet(() -> new ConnectionFactory[] {http1, http2}));
         connector.setHost(host);
         connector.setPort(port);

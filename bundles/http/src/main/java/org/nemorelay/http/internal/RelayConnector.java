@@ -36,13 +36,12 @@ final class RelayConnector extends ServerConnector {
 
     private final DescriptorReserve reserve;
 
-    /** @param full hears that connections are refused because this process has no descriptor left */
-    RelayConnector(Server server, TimeScale scale, Runnable full, ConnectionFactory... protocols) {
+    RelayConnector(Server server, TimeScale scale, Refusals refusals, ConnectionFactory... protocols) {
         // The server's own executor, scheduler and buffers, which a connector then does not stop.
         super(server, new SameThread(server), null, null, 0, 1, protocols);
         setAcceptedTcpNoDelay(true);
         setIdleTimeout(scale.ms(KEEP_ALIVE_MS));
-        reserve = new DescriptorReserve(full);
+        reserve = new DescriptorReserve(refusals::noDescriptorLeft);
     }
 
     /** As Jetty does, but 0.0.0.0 stands for IPv4 alone: Java takes it for every address of IPv6 as well. */

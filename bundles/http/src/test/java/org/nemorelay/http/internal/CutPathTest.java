@@ -46,7 +46,7 @@ final class CutPathTest {
         HttpEngine engine = new JettyHttpEngine(
                 () -> TrustedAuthorities.read(certificates.trusting("authority")),
                 new TimeScale(1),
-                () -> {},
+                Refusals.UNTOLD,
                 PATIENCE);
         try (HttpsUpstreamTest.Http2Provider provider =
                         new HttpsUpstreamTest.Http2Provider(certificates, new Thinking(thought));

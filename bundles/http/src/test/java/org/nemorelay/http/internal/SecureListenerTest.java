@@ -17,7 +17,8 @@ import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -44,11 +45,27 @@ import org.nemorelay.http.HttpListener;
 import org.nemorelay.http.Origin;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.identity.ServerTls;
+import org.nemorelay.protocol.TimeScale;
 
 /** A listener over TLS: which protocol it speaks, whom it lets wait, and a client that trusts one root alone. */
 @Timeout(60)
 final class SecureListenerTest {
-    private final HttpEngine engine = HttpEngine.create(Map.of());
+    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final HttpEngine engine = new JettyHttpEngine(
+            Optional::empty,
+            new TimeScale(1),
+            new Refusals() {
+                @Override
+                public void noDescriptorLeft() {
+                    told.add("descriptors");
+                }
+
+                @Override
+                public void tooManyHandshakes(String address) {
+                    told.add(address);
+                }
+            },
+            SilenceWatch.Patience.USUAL);
     private final ServerTls.OfWorker identity = ServerTls.ofWorker("127.0.0.1");
     private HttpListener listener;
 
@@ -152,12 +169,15 @@ final class SecureListenerTest {
     void handshakesThatDoNotEndNeitherFillTheListenerNorLast() throws Exception {
         List<SocketChannel> silent = new ArrayList<>();
         try {
-            for (int i = 0; i < 260; i++) {
-                SocketChannel channel = SocketChannel.open(new InetSocketAddress("127.0.0.1", listener.port()));
-                channel.configureBlocking(false);
-                silent.add(channel);
+            connect("127.0.0.2", 130, silent);
+            Relay.await("one address has half of them", () -> ended(silent) == 2);
+            assertEquals(List.of("127.0.0.2"), told);
+            try (SSLSocket another = open(listener.port())) {
+                assertTrue(another.getSession().isValid());
             }
-            Relay.await("four are dropped at once", () -> ended(silent) == 4);
+            connect("127.0.0.3", 128, silent);
+            connect("127.0.0.4", 2, silent);
+            Relay.await("all of them are taken", () -> ended(silent) == 4);
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
             while (ended(silent) < 260) {
                 assertTrue(System.nanoTime() < deadline, "the others after 10 s");
@@ -170,6 +190,16 @@ final class SecureListenerTest {
             for (SocketChannel channel : silent) {
                 channel.close();
             }
+        }
+    }
+
+    private void connect(String from, int count, List<SocketChannel> channels) throws IOException {
+        for (int i = 0; i < count; i++) {
+            SocketChannel channel = SocketChannel.open();
+            channels.add(channel);
+            channel.bind(new InetSocketAddress(from, 0));
+            channel.connect(new InetSocketAddress("127.0.0.1", listener.port()));
+            channel.configureBlocking(false);
         }
     }
 
