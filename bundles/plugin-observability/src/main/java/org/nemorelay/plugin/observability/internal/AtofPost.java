@@ -1,7 +1,6 @@
 package org.nemorelay.plugin.observability.internal;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -111,7 +110,7 @@ final class AtofPost implements Sink {
                     taken();
                 } catch (IOException | IllegalArgumentException e) {
                     synchronized (this) {
-                        lost(reason(e));
+                        lost(HttpTarget.reason(e));
                     }
                 }
             }
@@ -143,13 +142,6 @@ final class AtofPost implements Sink {
         } finally {
             answer.cancel(true);
         }
-    }
-
-    private static String reason(Exception e) {
-        if (e.getMessage() != null) {
-            return e.getMessage();
-        }
-        return e instanceof ConnectException ? "nobody answers there" : "the connection broke off";
     }
 
     private synchronized Optional<String> next() throws InterruptedException {

@@ -1,7 +1,9 @@
 package org.nemorelay.plugin.observability.internal;
 
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -44,6 +46,24 @@ record HttpTarget(URI uri, Map<String, String> headers, long timeoutMillis) {
         }
         return new HttpTarget(
                 uri, headers, config.integer("timeout_millis", DEFAULT_TIMEOUT_MILLIS, 1, Integer.MAX_VALUE));
+    }
+
+    /** Why nothing got there, in a few words: the JDK has none for most of it. */
+    static String reason(Throwable failure) {
+        Throwable last = failure;
+        boolean refused = false;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnresolvedAddressException) {
+                return "its host name is unknown";
+            }
+            refused |= cause instanceof ConnectException;
+            last = cause;
+        }
+        if (refused && last.getMessage() == null) {
+            return "nobody answers there";
+        }
+        String said = last.getMessage() == null ? "" : last.getMessage();
+        return said.lines().findFirst().orElse("the connection broke off");
     }
 
     /** Without query, user and headers: they may be secrets. */

@@ -38,6 +38,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
@@ -65,6 +67,9 @@ final class Traces implements Sink {
     /** Those that the SDK has started for this endpoint; it has no name for them but its own. */
     private final Set<Thread> senders;
 
+    /** Held, as the JDK forgets the level of a logger that nobody holds. */
+    private final Logger exporterLog = Logger.getLogger("io.opentelemetry.exporter.otlp.internal.HttpExporter");
+
     private final SdkTracerProvider provider;
     private final Tracer tracer;
     private long told;
@@ -90,6 +95,8 @@ final class Traces implements Sink {
                 // Inside a bundle nothing is found by looking around.
                 .setComponentLoader(new OwnComponents());
         target.headers().forEach(otlp::addHeader);
+        // What it would log at every failure is told here, once.
+        exporterLog.setLevel(Level.OFF);
         this.exporter = new Counting(otlp.build(), target.timeoutMillis() + 500);
         Set<Thread> before = senders();
         SpanProcessor batches = BatchSpanProcessor.builder(exporter)
@@ -366,7 +373,7 @@ final class Traces implements Sink {
         private static String reason(Throwable cause) {
             return cause instanceof FailedExportException.HttpExportException answer && answer.getResponse() != null
                     ? "it answered " + answer.getResponse().getStatusCode()
-                    : String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+                    : HttpTarget.reason(cause);
         }
 
         @Override

@@ -9,6 +9,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
@@ -17,7 +18,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -101,6 +106,61 @@ class BadServersTest {
             config.put((String) keysAndValues[i], keysAndValues[i + 1]);
         }
         return new Observability(config, Clock.systemUTC(), Map.of());
+    }
+
+    @Test
+    void whoCannotBeReachedAndWhy() throws Exception {
+        int port;
+        try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = closed.getLocalPort();
+        }
+        Map<String, String> reasons = Map.of(
+                "http://127.0.0.1:" + port,
+                "nobody answers there",
+                "http://no-such-host.invalid",
+                "its host name is unknown");
+        List<String> said = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                said.add(line.getLoggerName() + " " + line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger.getLogger("").addHandler(handler);
+        try {
+            for (Map.Entry<String, String> one : reasons.entrySet()) {
+                Observability traces = plugin(
+                        "opentelemetry.enabled",
+                        true,
+                        "opentelemetry.endpoints.0.type",
+                        "gen_ai",
+                        "opentelemetry.endpoints.0.endpoint",
+                        one.getKey());
+                call(traces, "u1");
+                assertEquals(
+                        "1 spans did not reach " + one.getKey() + ": " + one.getValue(),
+                        assertThrows(IOException.class, traces::flush).getMessage());
+                traces.close();
+                Observability posts =
+                        plugin("atof.enabled", true, "atof.sinks.0.type", "stream", "atof.sinks.0.url", one.getKey());
+                call(posts, "u1");
+                assertEquals(
+                        "2 events did not reach " + one.getKey() + ": " + one.getValue(),
+                        assertThrows(IOException.class, posts::flush).getMessage());
+                posts.close();
+            }
+        } finally {
+            Logger.getLogger("").removeHandler(handler);
+        }
+        assertEquals(
+                List.of(),
+                said.stream().filter(line -> line.contains("opentelemetry")).toList());
     }
 
     private static void call(Observability plugin, String uuid) throws Exception {
