@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.zip.DeflaterOutputStream;
@@ -26,10 +25,7 @@ import org.nemorelay.json.JsonText;
 import org.nemorelay.plugin.api.ExecutionIntercept;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.ModelResponse;
-import org.nemorelay.plugin.api.StreamEvent;
-import org.nemorelay.plugin.api.StreamHandler;
 import org.nemorelay.plugin.api.StreamIntercept;
-import org.nemorelay.plugin.api.StreamOutput;
 
 /**
  * A plugin rewrites bodies that have a content coding, from the agent through daemon and worker to the provider and back: what it
@@ -68,26 +64,6 @@ class EncodedBodiesThroughPluginsTest {
         @Override
         public boolean needsBody() {
             return true;
-        }
-    }
-
-    /** Writes every text of a stream in capitals where the request's header wants it. */
-    public static final class Capitals implements StreamIntercept, StreamHandler {
-        public Capitals(Map<String, Object> properties) {}
-
-        @Override
-        public StreamHandler open(ModelRequest request, ModelResponse.Streamed response) {
-            return this;
-        }
-
-        @Override
-        public CompletionStage<Void> onEvent(StreamEvent event, StreamOutput out) {
-            StreamEvent changed = event;
-            for (var part : event.texts()) {
-                changed = changed.withText(part, part.text().toUpperCase(Locale.ROOT));
-            }
-            out.emit(changed);
-            return DONE;
         }
     }
 

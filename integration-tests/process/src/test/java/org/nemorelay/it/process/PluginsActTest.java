@@ -28,12 +28,8 @@ import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.json.JsonObject;
 import org.nemorelay.plugin.api.ModelRequest;
-import org.nemorelay.plugin.api.ModelResponse;
 import org.nemorelay.plugin.api.RequestIntercept;
-import org.nemorelay.plugin.api.StreamEvent;
-import org.nemorelay.plugin.api.StreamHandler;
 import org.nemorelay.plugin.api.StreamIntercept;
-import org.nemorelay.plugin.api.StreamOutput;
 
 /** The standard plugins together, and plugins of the administrator's own, between a client and a provider (B2, B9, B12). */
 @Timeout(120)
@@ -57,26 +53,6 @@ class PluginsActTest {
         @Override
         public boolean needsBody() {
             return true;
-        }
-    }
-
-    /** Writes every text of a stream in capitals. */
-    public static final class Shouting implements StreamIntercept, StreamHandler {
-        public Shouting(Map<String, Object> properties) {}
-
-        @Override
-        public StreamHandler open(ModelRequest request, ModelResponse.Streamed response) {
-            return this;
-        }
-
-        @Override
-        public CompletionStage<Void> onEvent(StreamEvent event, StreamOutput out) {
-            StreamEvent changed = event;
-            for (var part : event.texts()) {
-                changed = changed.withText(part, part.text().toUpperCase(java.util.Locale.ROOT));
-            }
-            out.emit(changed);
-            return DONE;
         }
     }
 
@@ -199,11 +175,11 @@ class PluginsActTest {
                 [[components]]
                 kind = "rewriting"
                 [[components]]
-                kind = "shouting"
+                kind = "capitals"
                 """)) {
             Path plugins = bench.executable.resolve("../../etc/plugins").normalize();
             new PluginJar("rewriting", Rewriting.class, RequestIntercept.class).deploy(plugins);
-            new PluginJar("shouting", Shouting.class, StreamIntercept.class).deploy(plugins);
+            new PluginJar("capitals", Capitals.class, StreamIntercept.class).deploy(plugins);
             try (Relay relay = bench.daemon();
                     McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
                 relay.awaitReadyWorker(mcp);
