@@ -22,7 +22,9 @@ public interface CarrierRig extends AutoCloseable {
     Carrier here();
 
     /** Another process's end; within one process the same. */
-    Carrier peer();
+    default Carrier peer() {
+        return here();
+    }
 
     Set<Capability> capabilities();
 

@@ -13,11 +13,6 @@ final class FakeBusRig implements CarrierRig {
     }
 
     @Override
-    public Carrier peer() {
-        return bus;
-    }
-
-    @Override
     public Set<Capability> capabilities() {
         return Set.of(Capability.LINK_CAN_BREAK);
     }

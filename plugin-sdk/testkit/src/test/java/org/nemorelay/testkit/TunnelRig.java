@@ -24,11 +24,6 @@ final class TunnelRig implements CarrierRig {
     }
 
     @Override
-    public Carrier peer() {
-        return carrier;
-    }
-
-    @Override
     public Set<Capability> capabilities() {
         return Set.of(Capability.ROUTES_BY_NODE);
     }

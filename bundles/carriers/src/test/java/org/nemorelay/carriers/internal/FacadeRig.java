@@ -65,11 +65,6 @@ final class FacadeRig implements CarrierRig {
     }
 
     @Override
-    public Carrier peer() {
-        return facades;
-    }
-
-    @Override
     public Set<Capability> capabilities() {
         return EnumSet.complementOf(EnumSet.of(Capability.LINK_CAN_BREAK));
     }

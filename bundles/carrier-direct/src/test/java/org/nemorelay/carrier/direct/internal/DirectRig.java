@@ -38,11 +38,6 @@ final class DirectRig implements CarrierRig {
     }
 
     @Override
-    public Carrier peer() {
-        return carrier;
-    }
-
-    @Override
     public Set<Capability> capabilities() {
         return Set.of();
     }

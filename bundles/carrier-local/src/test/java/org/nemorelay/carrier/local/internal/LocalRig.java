@@ -32,11 +32,6 @@ final class LocalRig implements CarrierRig {
     }
 
     @Override
-    public Carrier peer() {
-        return carrier;
-    }
-
-    @Override
     public Set<Capability> capabilities() {
         return EnumSet.complementOf(EnumSet.of(Capability.LINK_CAN_BREAK));
     }
