@@ -121,14 +121,6 @@ class PluginsEndWithTheWorkerTest extends WithHost {
         }
     }
 
-    private static Map<String, String> activatedBy(Class<?> activator) {
-        return Map.of(
-                "Import-Package",
-                "org.nemorelay.plugin.api,org.osgi.framework",
-                "Bundle-Activator",
-                activator.getName());
-    }
-
     /** Tells each start with its thread, and is not done before it is interrupted. */
     public static final class Hanging implements HookPolicy, BundleActivator {
         @Override

@@ -112,15 +112,7 @@ class PluginsThatCannotRunTest extends WithHost {
     @ParameterizedTest
     @ValueSource(classes = {Cyclic.class, Mute.class, Stuck.class, Endless.class})
     void whateverAnActivatorThrowsTheRestServes(Class<?> activator) throws Exception {
-        host.jar(
-                "plugins/x.jar",
-                "x",
-                activator,
-                Map.of(
-                        "Import-Package",
-                        "org.nemorelay.plugin.api,org.osgi.framework",
-                        "Bundle-Activator",
-                        activator.getName()));
+        host.jar("plugins/x.jar", "x", activator, activatedBy(activator));
         host.jar("plugins/good.jar", "good", Appending.class, Map.of());
         host.plan("x", Optional.of(false), Map.of())
                 .plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));
@@ -222,15 +214,7 @@ class PluginsThatCannotRunTest extends WithHost {
     @Test
     void anActivatorThatBlocksIsAbandonedAndNamedWhereItIsOptional() throws Exception {
         System.clearProperty(BlockingActivator.class.getName());
-        Path jar = host.jar(
-                "plugins/x.jar",
-                "x",
-                BlockingActivator.class,
-                Map.of(
-                        "Import-Package",
-                        "org.nemorelay.plugin.api,org.osgi.framework",
-                        "Bundle-Activator",
-                        BlockingActivator.class.getName()));
+        Path jar = host.jar("plugins/x.jar", "x", BlockingActivator.class, activatedBy(BlockingActivator.class));
         host.jar("plugins/good.jar", "good", Appending.class, Map.of());
         host.plan("x", BY_KIND, Map.of())
                 .plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));

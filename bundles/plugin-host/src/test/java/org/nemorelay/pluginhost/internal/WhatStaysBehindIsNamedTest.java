@@ -91,13 +91,7 @@ class WhatStaysBehindIsNamedTest extends WithHost {
 
     @Test
     void threadsThatAreLeftBehindAreNamed() throws Exception {
-        start();
-        host.jar("etc/plugins/p.jar", "p", Leaving.class, policies("p"));
-        host.plan("p", Optional.of(false), Map.of()).replan();
-        host.await(
-                () -> plugins.snapshot().policies().size() == 1,
-                () -> plugins.status().toString());
-        host.noPlan().replan();
+        comesAndGoes(Leaving.class, policies("p"));
         host.awaitLog("ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
                 + "/etc/plugins/p.jar is removed and has left threads behind, which keep its classes in memory: left"
                 + " over; end them in the plugin's deactivation");
@@ -105,10 +99,7 @@ class WhatStaysBehindIsNamedTest extends WithHost {
 
     @Test
     void threadsOfAnActivatorAreNamed() throws Exception {
-        start();
-        host.jar(
-                "etc/plugins/p.jar",
-                "p",
+        comesAndGoes(
                 LeavingActivator.class,
                 policies(
                         "p",
@@ -116,11 +107,6 @@ class WhatStaysBehindIsNamedTest extends WithHost {
                         "org.nemorelay.plugin.api,org.osgi.framework",
                         "Bundle-Activator",
                         LeavingActivator.class.getName()));
-        host.plan("p", Optional.of(false), Map.of()).replan();
-        host.await(
-                () -> plugins.snapshot().policies().size() == 1,
-                () -> plugins.status().toString());
-        host.noPlan().replan();
         host.awaitLog("ERROR plugin_abandoned: plugin p 1.2.3 of " + host.home
                 + "/etc/plugins/p.jar is removed and has left threads behind, which keep its classes in memory: of the"
                 + " activator; end them in the plugin's deactivation");
@@ -129,13 +115,7 @@ class WhatStaysBehindIsNamedTest extends WithHost {
     @Test
     void aClassLoaderThatIsKeptIsNamed() throws Exception {
         host.stopWithin(60_000);
-        start();
-        host.jar("etc/plugins/p.jar", "p", Hooking.class, policies("p"));
-        host.plan("p", Optional.of(false), Map.of()).replan();
-        host.await(
-                () -> plugins.snapshot().policies().size() == 1,
-                () -> plugins.status().toString());
-        host.noPlan().replan();
+        comesAndGoes(Hooking.class, policies("p"));
         // Collecting begins when it has stopped, for which it has a limited time.
         host.await(
                 () -> plugins.status().stream().noneMatch(one -> one.state() == State.ACTIVE),
@@ -178,6 +158,16 @@ class WhatStaysBehindIsNamedTest extends WithHost {
         Files.createFile(release);
         host.await(() -> state("p").reason().isEmpty(), () -> plugins.status().toString());
         assertEquals(State.ACTIVE, state("p").state());
+    }
+
+    private void comesAndGoes(Class<?> component, Map<String, String> headers) throws Exception {
+        start();
+        host.jar("etc/plugins/p.jar", "p", component, headers);
+        host.plan("p", OPTIONAL, Map.of()).replan();
+        host.await(
+                () -> plugins.snapshot().policies().size() == 1,
+                () -> plugins.status().toString());
+        host.noPlan().replan();
     }
 
     private void awaitReason(String kind, String reason) throws InterruptedException {

@@ -63,6 +63,15 @@ abstract class WithHost {
         return headers;
     }
 
+    /** The headers of a jar with an activator. */
+    static Map<String, String> activatedBy(Class<?> activator) {
+        return Map.of(
+                "Import-Package",
+                "org.nemorelay.plugin.api,org.osgi.framework",
+                "Bundle-Activator",
+                activator.getName());
+    }
+
     /** Of plugins, in every state. */
     List<Bundle> bundles() {
         return Arrays.stream(host.context().getBundles())
