@@ -28,10 +28,18 @@ import org.tomlj.TomlTable;
 final class TomlFile {
     private static final int MAX_BYTES = 1 << 20;
 
+    /** Some editors write it. */
+    private static final String BYTE_ORDER_MARK = "\ufeff";
+
     private TomlFile() {}
 
     /** The file's content; empty where there is no such file. */
     static Optional<TomlValue.Table> read(Path file) {
+        if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+            // It might never come to an end, or not even begin.
+            throw new RelayException(
+                    FailureKind.CONFIGURATION, file + " is a pipe or a device, put a file in its place");
+        }
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {
             bytes = in.readNBytes(MAX_BYTES + 1);
@@ -48,7 +56,7 @@ final class TomlFile {
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
-            return Optional.of(parse(file.toString(), text));
+            return Optional.of(parse(file.toString(), text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text));
         } catch (CharacterCodingException e) {
             throw new RelayException(FailureKind.CONFIGURATION, file + " is not UTF-8 text", e);
         }

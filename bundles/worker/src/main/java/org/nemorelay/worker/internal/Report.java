@@ -47,11 +47,11 @@ record Report(List<PluginReport> plugins, List<SettingReport> settings, int byte
         for (PluginReport one : sorted) {
             PluginReport brief = new PluginReport(
                     one.kind(), one.version(), one.state(), one.file(), brief(one.reason()), one.planned());
-            bytes += bytes(List.of(brief), List.of());
-            if (bytes > MAX_BYTES) {
-                break;
+            int more = bytes(List.of(brief), List.of());
+            if (bytes + more <= MAX_BYTES) {
+                bytes += more;
+                kept.add(brief);
             }
-            kept.add(brief);
         }
         if (kept.size() < sorted.size()) {
             kept.add(new PluginReport(

@@ -59,13 +59,14 @@ class ReportTest {
                 .mapToObj(
                         i -> new PluginReport("", "", "idle", "/etc/nemo-relay/plugins/é" + i, "no jar".repeat(60), ""))
                 .toList());
+        all.add(new PluginReport("k".repeat(300_000), "1", "active", "f", "", "required"));
         all.add(PLUGIN);
         Report report = Report.of(all, List.of());
         assertEquals(PLUGIN, report.plugins().getFirst());
         int kept = report.plugins().size() - 1;
         assertTrue(kept > 400, () -> kept + " lines are kept");
         assertTrue(
-                report.plugins().getLast().reason().startsWith((5_001 - kept) + " more lines are not told"),
+                report.plugins().getLast().reason().startsWith((5_002 - kept) + " more lines are not told"),
                 report.plugins().getLast()::toString);
         assertTrue(frame(report) <= FrameCodec.MAX_FRAME);
     }
