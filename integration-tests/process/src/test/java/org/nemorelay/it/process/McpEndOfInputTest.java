@@ -62,6 +62,24 @@ class McpEndOfInputTest {
         }
     }
 
+    /** A terminal's Ctrl-\\ reaches it too. */
+    @Test
+    void theRuntimesOwnWordsAreNoPartOfTheProtocol() {
+        try (OneUser bench = new OneUser(folder);
+                Relay relay = bench.daemon();
+                McpSession mcp = McpSession.initialized(bench.user, bench.executable, relay)) {
+            mcp.process().signal("QUIT");
+            Await.until(
+                    () -> "the threads are listed\n" + mcp.process().transcript(),
+                    Duration.ofSeconds(20),
+                    () -> mcp.process().stderr().contains("Full thread dump"));
+            mcp.process().closeInput();
+            assertEquals(0, mcp.process().awaitExit(A_SECOND));
+            assertTrue(
+                    mcp.process().stdout().lines().allMatch(line -> line.startsWith("{")), mcp.process()::transcript);
+        }
+    }
+
     @Test
     void closedByTheDeathOfTheHarness() {
         try (OneUser bench = new OneUser(folder);
