@@ -1,7 +1,9 @@
 package org.nemorelay.node.internal;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Set;
@@ -26,7 +28,17 @@ final class FileListener implements AutoCloseable {
     /** @throws RelayException CONFIGURATION when the address cannot be bound */
     static FileListener open(String bind, int port, FileServer files) {
         try {
-            return new FileListener(ServerSocketChannel.open().bind(new InetSocketAddress(bind, port)), files);
+            InetSocketAddress address = new InetSocketAddress(bind, port);
+            // Java takes 0.0.0.0 for every address of IPv6 as well.
+            ServerSocketChannel server = address.getAddress() instanceof Inet4Address
+                    ? ServerSocketChannel.open(StandardProtocolFamily.INET)
+                    : ServerSocketChannel.open();
+            try {
+                return new FileListener(server.bind(address), files);
+            } catch (IOException | RuntimeException e) {
+                server.close();
+                throw e;
+            }
         } catch (IOException e) {
             throw new RelayException(
                     FailureKind.LAUNCH,
