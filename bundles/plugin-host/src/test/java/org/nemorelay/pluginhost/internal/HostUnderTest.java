@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -31,7 +30,6 @@ import org.nemorelay.config.PluginPlan.Component;
 import org.nemorelay.config.PluginPlan.Position;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.protocol.RelayException;
-import org.nemorelay.telemetry.EventLog;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleEvent;
 import org.osgi.framework.BundleException;
@@ -51,7 +49,8 @@ final class HostUnderTest {
                     + "org.nemorelay.plugin.api;version=1.0,org.nemorelay.json;version=1.0";
 
     final Path home;
-    final List<String> log = new CopyOnWriteArrayList<>();
+    private final MemoryLog events = new MemoryLog();
+    final List<String> log = events.lines;
     private final List<Component> components = new ArrayList<>();
     private final Map<String, Map<String, Object>> configured = new HashMap<>();
     private Optional<String> pin = Optional.empty();
@@ -117,7 +116,7 @@ final class HostUnderTest {
                 new LaunchOptions("worker", home, Map.of(), Map.of()),
                 runtime,
                 configurations,
-                new MemoryLog(),
+                events,
                 limits);
         host.setPlan(plan(), Map.of());
         host.open();
@@ -306,20 +305,5 @@ final class HostUnderTest {
                             component.position().file(), component.position().line() + key.length(), 2))
                     .findFirst();
         }
-    }
-
-    private final class MemoryLog implements EventLog {
-        @Override
-        public boolean enabled(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, String target, String event, String message, Object... fields) {
-            log.add(level + " " + event + ": " + message);
-        }
-
-        @Override
-        public void flush() {}
     }
 }

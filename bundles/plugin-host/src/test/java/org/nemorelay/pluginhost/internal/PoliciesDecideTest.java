@@ -26,7 +26,6 @@ import org.nemorelay.pluginhost.Judgement.Verdict;
 import org.nemorelay.pluginhost.PolicyGate;
 import org.nemorelay.pluginhost.Ruling;
 import org.nemorelay.pluginhost.Snapshot;
-import org.nemorelay.telemetry.EventLog;
 
 @Timeout(60)
 class PoliciesDecideTest {
@@ -38,7 +37,8 @@ class PoliciesDecideTest {
             Map.of("command", "ls"),
             JsonObject.of(Map.of(), ""));
 
-    private final List<String> log = new CopyOnWriteArrayList<>();
+    private final MemoryLog events = new MemoryLog();
+    private final List<String> log = events.messages;
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final List<PolicyThreads> threads = new ArrayList<>();
     private final CountDownLatch release = new CountDownLatch(1);
@@ -223,22 +223,7 @@ class PoliciesDecideTest {
 
     private PolicyGate gate(String name, HookPolicy policy) throws Exception {
         CompletableFuture<Optional<PolicyGate>> told = new CompletableFuture<>();
-        threads.add(new PolicyThreads(name, new MemoryLog(), () -> Optional.of(policy), told::complete, stuck -> {}));
+        threads.add(new PolicyThreads(name, events, () -> Optional.of(policy), told::complete, stuck -> {}));
         return told.get(30, TimeUnit.SECONDS).orElseThrow();
-    }
-
-    private final class MemoryLog implements EventLog {
-        @Override
-        public boolean enabled(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, String target, String event, String message, Object... fields) {
-            log.add(message);
-        }
-
-        @Override
-        public void flush() {}
     }
 }

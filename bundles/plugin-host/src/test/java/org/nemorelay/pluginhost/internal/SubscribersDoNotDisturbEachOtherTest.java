@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
-import org.nemorelay.telemetry.EventLog;
 
 @Timeout(60)
 class SubscribersDoNotDisturbEachOtherTest {
-    private final List<String> log = new CopyOnWriteArrayList<>();
+    private final MemoryLog events = new MemoryLog();
+    private final List<String> log = events.messages;
 
     @Test
     void aFullQueueDropsAndCounts() throws Exception {
@@ -129,7 +129,7 @@ class SubscribersDoNotDisturbEachOtherTest {
         };
         self[0] = new SubscriberThread(
                 "x",
-                new MemoryLog(),
+                events,
                 () -> Optional.of(subscriber),
                 sink -> {},
                 () -> {
@@ -188,7 +188,7 @@ class SubscribersDoNotDisturbEachOtherTest {
             }
         };
         return new SubscriberThread(
-                "x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, () -> {}, SubscriberThread.IDLE_NANOS);
+                "x", events, () -> Optional.of(subscriber), sink -> {}, () -> {}, SubscriberThread.IDLE_NANOS);
     }
 
     /** A server that does not answer is known some time after the last event, and then somebody has to hear of it. */
@@ -227,7 +227,7 @@ class SubscribersDoNotDisturbEachOtherTest {
                 flushing.flush();
             }
         };
-        return new SubscriberThread("x", new MemoryLog(), () -> Optional.of(subscriber), sink -> {}, troubleChanged, 1);
+        return new SubscriberThread("x", events, () -> Optional.of(subscriber), sink -> {}, troubleChanged, 1);
     }
 
     private interface Flushing {
@@ -236,20 +236,5 @@ class SubscribersDoNotDisturbEachOtherTest {
 
     private interface Receiver {
         void receive(Event event) throws Exception;
-    }
-
-    private final class MemoryLog implements EventLog {
-        @Override
-        public boolean enabled(Level level) {
-            return true;
-        }
-
-        @Override
-        public void log(Level level, String target, String event, String message, Object... fields) {
-            log.add(message);
-        }
-
-        @Override
-        public void flush() {}
     }
 }
