@@ -42,7 +42,8 @@ public final class Relay implements AutoCloseable {
         Relay relay = new Relay(spec.start(), port);
         Await.until("the daemon serves /healthz", Duration.ofSeconds(90), () -> {
             if (!relay.daemon.alive()) {
-                throw new AssertionError("the daemon ended\n" + relay.daemon.transcript());
+                throw new AssertionError("the daemon ended with status "
+                        + relay.daemon.awaitExit(Duration.ofSeconds(10)) + "\n" + relay.daemon.transcript());
             }
             return RawHttp.get(port, "/healthz").status() == 200;
         });

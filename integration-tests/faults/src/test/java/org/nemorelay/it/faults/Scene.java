@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -63,6 +64,8 @@ final class Scene implements AutoCloseable {
     private Set<Long> before = Set.of();
     /** What workers and clients held at that time, where they had all come to their work. */
     private Map<Long, Descriptors> held = Map.of();
+
+    private final Set<Long> stoppedWorkers = new HashSet<>();
 
     private OptionalLong killedAt = OptionalLong.empty();
     private Duration away = Duration.ZERO;
@@ -238,8 +241,16 @@ final class Scene implements AutoCloseable {
         }
     }
 
+    /** Who was stopped goes on even if it is no worker by its arguments any more: a shell's child that has become a program. */
     void signalWorkers(String name) {
-        workers().forEach(entry -> signal(entry.pid(), name));
+        Set<Long> pids = workerPids();
+        if (name.equals("STOP")) {
+            stoppedWorkers.addAll(pids);
+        } else if (name.equals("CONT")) {
+            pids.addAll(stoppedWorkers);
+            stoppedWorkers.clear();
+        }
+        pids.forEach(pid -> signal(pid, name));
     }
 
     void suspend(Victim victim, boolean stopped) {
@@ -443,7 +454,7 @@ final class Scene implements AutoCloseable {
     }
 
     private Set<Long> workerPids() {
-        return workers().stream().map(ProcessTable.Entry::pid).collect(Collectors.toSet());
+        return workers().stream().map(ProcessTable.Entry::pid).collect(Collectors.toCollection(HashSet::new));
     }
 
     /** Nobody helps: the route, its processes and its clients come to this by themselves. */
