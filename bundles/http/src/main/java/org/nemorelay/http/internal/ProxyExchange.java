@@ -300,7 +300,10 @@ final class ProxyExchange extends IteratingCallback
                 return null;
             }
             if (Content.Chunk.isFailure(chunk)) {
-                outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
+                // The hop before resets what it has not sent, once it has the whole answer.
+                if (!last) {
+                    outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
+                }
                 return chunk;
             }
             if (bytesWanted && chunk.hasRemaining()) {
