@@ -26,7 +26,7 @@ public interface HttpEngine extends AutoCloseable {
      * @param environment may hold {@code SSL_CERT_FILE} and {@code SSL_CERT_DIR}
      */
     static HttpEngine create(Map<String, String> environment) {
-        return new JettyHttpEngine(() -> TrustedAuthorities.read(environment), TimeScale.of(environment));
+        return JettyHttpEngine.alone(() -> TrustedAuthorities.read(environment), TimeScale.of(environment));
     }
 
     /**

@@ -28,6 +28,8 @@ import org.tomlj.TomlTable;
 final class TomlFile {
     private static final int MAX_BYTES = 1 << 20;
 
+    private static final Path NOTHING = Path.of("/dev/null");
+
     /** Some editors write it. */
     private static final String BYTE_ORDER_MARK = "\ufeff";
 
@@ -35,7 +37,7 @@ final class TomlFile {
 
     /** The file's content; empty where there is no such file. */
     static Optional<TomlValue.Table> read(Path file) {
-        if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+        if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file) && !isNothing(file)) {
             // It might never come to an end, or not even begin.
             throw new RelayException(
                     FailureKind.CONFIGURATION, file + " is a pipe or a device, put a file in its place");
@@ -59,6 +61,15 @@ final class TomlFile {
             return Optional.of(parse(file.toString(), text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text));
         } catch (CharacterCodingException e) {
             throw new RelayException(FailureKind.CONFIGURATION, file + " is not UTF-8 text", e);
+        }
+    }
+
+    /** {@code --config /dev/null} is how one starts without a file. */
+    private static boolean isNothing(Path file) {
+        try {
+            return Files.isSameFile(file, NOTHING);
+        } catch (IOException e) {
+            return false;
         }
     }
 

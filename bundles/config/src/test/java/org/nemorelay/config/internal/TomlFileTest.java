@@ -2,6 +2,7 @@ package org.nemorelay.config.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,11 @@ class TomlFileTest {
     @Test
     void aDeviceIsRefused() {
         assertEquals("/dev/zero is a pipe or a device, put a file in its place", refusal(Path.of("/dev/zero")));
+    }
+
+    @Test
+    void theNullDeviceIsAnEmptyFile() {
+        assertTrue(TomlFile.read(Path.of("/dev/null")).orElseThrow().entries().isEmpty());
     }
 
     @Test

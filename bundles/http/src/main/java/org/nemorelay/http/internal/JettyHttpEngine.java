@@ -112,13 +112,13 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
     }
 
     /**
-     * Outside the framework. No constructor may take a map alone: a framework that looks for the one above could take that
-     * for it, and hand it the properties of the service.
+     * Outside the framework. No constructor: one with as many arguments as that above is tried by the framework, which tells
+     * an error of each that does not suit it.
      *
      * @param authorities whom to trust; Java's own where it is empty
      */
-    public JettyHttpEngine(Supplier<Optional<KeyStore>> authorities, TimeScale scale) {
-        this(authorities, scale, Refusals.UNTOLD, SilenceWatch.Patience.USUAL);
+    public static JettyHttpEngine alone(Supplier<Optional<KeyStore>> authorities, TimeScale scale) {
+        return new JettyHttpEngine(authorities, scale, Refusals.UNTOLD, SilenceWatch.Patience.USUAL);
     }
 
     JettyHttpEngine(

@@ -114,7 +114,9 @@ class CommandLineTest {
     private static final Set<String> OTHER_WORDS = Set.of(
             "daemon token", // help, each its own
             "daemon --log-level info --port 0", // where the option belongs, too
-            "--max-hook-payload-bytes x daemon"); // what a limit is, in place of "invalid digit"
+            "--max-hook-payload-bytes x daemon", // what a limit is, in place of "invalid digit"
+            HOOK + "'http://127.0.0.1:99999'", // that the port is none, not that there is none
+            HOOK + "'http://[::]:1'"); // the address that was given, not 0.0.0.0
 
     @ParameterizedTest
     @FieldSource("WRONG")
