@@ -154,6 +154,9 @@ final class Harness implements AutoCloseable {
         for (String pid : file("pids").lines().toList()) {
             ProcessHandle.of(Long.parseLong(pid)).ifPresent(ProcessHandle::destroyForcibly);
         }
+        // It writes into the test's folder for as long as it runs.
+        process.stop();
+        status.completeOnTimeout(-1, 10, TimeUnit.SECONDS).join();
     }
 
     private void read(PipedInputStream fromProcess) {
