@@ -38,8 +38,13 @@ final class Lane {
 
     /** New calls take this one from now on. */
     synchronized void set(Optional<Carrier> next) {
-        uses.values().removeIf(use -> use.calls().get() == 0);
-        current = next.map(carrier -> uses.computeIfAbsent(carrier, key -> new Use(key, new AtomicInteger())));
+        Optional<Use> now =
+                next.map(carrier -> uses.computeIfAbsent(carrier, key -> new Use(key, new AtomicInteger())));
+        current = now;
+        // Only now: until here a call could begin on the one that is left, and must be seen by who waits for its calls.
+        uses.values()
+                .removeIf(use -> use.calls().get() == 0
+                        && now.filter(kept -> kept == use).isEmpty());
     }
 
     /** Runs a call on the current carrier; {@link NoCarrierException} at once without one. */
