@@ -24,6 +24,7 @@ import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Lingering;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Stuck;
+import org.nemorelay.pluginhost.internal.MadeUpPlugins.Waiting;
 
 /** A plugin that does not come to its end is told in one line, in log and list, with the time that it had. */
 @Timeout(120)
@@ -66,7 +67,7 @@ class OneLineForAnEndTest extends WithHost {
     void aConstructorThatDoesNotComeBack() throws Exception {
         host.changeWithin(500);
         start();
-        host.jar("etc/plugins/p.jar", "p", Constructing.class, Map.of());
+        host.jar("etc/plugins/p.jar", "p", Waiting.class, Map.of());
         host.plan("p", OPTIONAL, Map.of("file", release.toString())).replan();
         told(
                 "is removed and has left threads behind, which keep its classes in memory: plugin-p-1; end them in the plugin's"
@@ -138,21 +139,6 @@ class OneLineForAnEndTest extends WithHost {
                 LockSupport.parkNanos(1_000_000);
                 Thread.interrupted();
             }
-        }
-    }
-
-    public static final class Constructing implements HookPolicy {
-        public Constructing(Map<String, Object> properties) {
-            Path file = Path.of(PluginConfig.of(properties).string("file"));
-            while (!Files.exists(file)) {
-                LockSupport.parkNanos(1_000_000);
-                Thread.interrupted();
-            }
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 
