@@ -3,6 +3,7 @@ package org.nemorelay.http;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.nemorelay.http.internal.WatchedEndPoint;
 import org.osgi.annotation.versioning.ProviderType;
 
 /** Streams one request to another HTTP server and its response back (relay-daemon 6.3 to 6.6). */
@@ -22,4 +23,12 @@ public interface Forwarder {
             Destination destination,
             ExchangeListener listener,
             FailureAnswer failures);
+
+    /**
+     * Has the client's leaving noticed from now on, as {@link #forward} does by itself: for a request that is forwarded later
+     * and on another thread, which would have to wake the connection's. To be called on that one.
+     */
+    static void watch(Request request) {
+        WatchedEndPoint.of(request).ifPresent(WatchedEndPoint::watch);
+    }
 }

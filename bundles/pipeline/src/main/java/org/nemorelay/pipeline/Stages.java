@@ -1,7 +1,6 @@
 package org.nemorelay.pipeline;
 
 import java.util.List;
-import java.util.stream.Stream;
 import org.nemorelay.plugin.api.EventMetadataInjector;
 import org.nemorelay.plugin.api.EventSanitizer;
 import org.nemorelay.plugin.api.ExecutionIntercept;
@@ -41,9 +40,16 @@ public record Stages(
 
     /** Whether anybody reads the request's body. */
     public boolean needBody() {
-        return Stream.of(guardrails, intercepts, executions, streams)
-                .flatMap(List::stream)
-                .anyMatch(Stage::needsBody);
+        return needBody(guardrails) || needBody(intercepts) || needBody(executions) || needBody(streams);
+    }
+
+    private static boolean needBody(List<? extends Stage<?>> stages) {
+        for (Stage<?> stage : stages) {
+            if (stage.needsBody()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether anybody changes the record. */

@@ -142,10 +142,7 @@ final class ProxyExchange extends IteratingCallback
         upstream.idleTimeout(http1 ? UpstreamEndPoint.IN_USE : 0, TimeUnit.MILLISECONDS);
         upstream.onRequestBegin(begun -> begin(begun.getVersion()));
         upstream.headers(this::requestHead);
-        if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2) {
-            watched = WatchedEndPoint.under(
-                    request.getConnectionMetaData().getConnection().getEndPoint());
-        }
+        watched = WatchedEndPoint.of(request).orElse(null);
         request.addFailureListener(this::clientFailed);
         Content.Chunk first = null;
         boolean body = request.getLength() > 0 || chunked(request.getHeaders());

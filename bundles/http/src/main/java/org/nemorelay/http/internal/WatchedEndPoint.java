@@ -5,8 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
@@ -15,6 +17,7 @@ import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.server.ConnectionMetaData;
+import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -25,7 +28,7 @@ import org.eclipse.jetty.util.thread.Scheduler;
  * itself, hands the registration to the connection when that asks for it, and keeps the few bytes of a pipelined request
  * that it may come upon. While an exchange is watched, silence never closes the connection.
  */
-final class WatchedEndPoint extends SocketChannelEndPoint {
+public final class WatchedEndPoint extends SocketChannelEndPoint {
     private static final int PEEK = 512;
 
     private final ManagedSelector selector;
@@ -53,12 +56,21 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         this.executor = executor;
     }
 
-    /** The one that this end point reads from, in cleartext or through TLS; null when there is none. */
-    static WatchedEndPoint under(EndPoint endPoint) {
+    /** The one that a request came through, in cleartext or TLS; HTTP/2 notices by itself. */
+    public static Optional<WatchedEndPoint> of(Request request) {
+        if (request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
+            return Optional.empty();
+        }
+        EndPoint endPoint = request.getConnectionMetaData().getConnection().getEndPoint();
         EndPoint raw = endPoint instanceof SslConnection.SslEndPoint tls
                 ? tls.getSslConnection().getEndPoint()
                 : endPoint;
-        return raw instanceof WatchedEndPoint watched ? watched : null;
+        return raw instanceof WatchedEndPoint watched ? Optional.of(watched) : Optional.empty();
+    }
+
+    /** Notices it if the client goes away: whoever calls {@link #watch(Runnable)} later is told at once. */
+    public void watch() {
+        watch(null);
     }
 
     /** Runs {@code action} once if the client goes away before {@link #unwatch()}; nobody may be reading. */
@@ -66,23 +78,32 @@ final class WatchedEndPoint extends SocketChannelEndPoint {
         watch(action, null);
     }
 
-    /** The same, and {@code bytes} once if the client sends something before. */
+    /** The same, and {@code bytes} once if the client has sent something or does so before. */
     void watch(Runnable action, Runnable bytes) {
         boolean register;
         boolean gone;
+        boolean here;
         synchronized (this) {
-            onGone = action;
-            onBytes = bytes;
             gone = ended;
+            here = bytes != null && peeked.hasRemaining();
+            onGone = action;
+            onBytes = here ? null : bytes;
             register = !registered && !ended && peeked.remaining() < PEEK;
             registered |= register;
         }
         if (gone) {
-            action.run();
-        } else if (register && !super.tryFillInterested(watch)) {
+            if (action != null) {
+                action.run();
+            }
+            return;
+        }
+        if (register && !super.tryFillInterested(watch)) {
             synchronized (this) {
                 registered = false;
             }
+        }
+        if (here) {
+            bytes.run();
         }
     }
 

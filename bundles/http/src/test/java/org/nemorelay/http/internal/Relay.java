@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.eclipse.jetty.server.Handler;
@@ -42,6 +43,21 @@ final class Relay implements AutoCloseable {
     }
 
     Relay(HttpEngine engine, boolean own, String origin, WireProtocol protocol, UnaryOperator<Destination> options) {
+        this(engine, own, origin, protocol, options, (request, forward) -> forward.run());
+    }
+
+    /** Forwards when {@code when} says so. */
+    Relay(String origin, BiConsumer<Request, Runnable> when) {
+        this(HttpEngine.create(Map.of()), true, origin, WireProtocol.HTTP_1_1, destination -> destination, when);
+    }
+
+    private Relay(
+            HttpEngine engine,
+            boolean own,
+            String origin,
+            WireProtocol protocol,
+            UnaryOperator<Destination> options,
+            BiConsumer<Request, Runnable> when) {
         this.engine = engine;
         this.own = own;
         Origin to = Origin.of(origin);
@@ -49,20 +65,24 @@ final class Relay implements AutoCloseable {
             @Override
             public boolean handle(Request request, Response response, Callback callback) {
                 begun.incrementAndGet();
-                engine.forwarder()
-                        .forward(
-                                request,
-                                response,
-                                callback,
-                                options.apply(Destination.of(
-                                        to, protocol, request.getHttpURI().getPathQuery())),
-                                new ExchangeListener() {
-                                    @Override
-                                    public void end(Outcome outcome) {
-                                        outcomes.add(outcome);
-                                    }
-                                },
-                                FailureAnswer.GATEWAY);
+                when.accept(
+                        request,
+                        () -> engine.forwarder()
+                                .forward(
+                                        request,
+                                        response,
+                                        callback,
+                                        options.apply(Destination.of(
+                                                to,
+                                                protocol,
+                                                request.getHttpURI().getPathQuery())),
+                                        new ExchangeListener() {
+                                            @Override
+                                            public void end(Outcome outcome) {
+                                                outcomes.add(outcome);
+                                            }
+                                        },
+                                        FailureAnswer.GATEWAY));
                 return true;
             }
         });

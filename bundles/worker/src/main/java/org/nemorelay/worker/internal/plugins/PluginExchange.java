@@ -172,6 +172,7 @@ public final class PluginExchange {
     }
 
     private void admit(Optional<byte[]> body, ModelRequest offered) {
+        Forwarder.watch(request);
         Pipeline pipeline = new Pipeline(stages, limit);
         pipeline.admit(offered).thenAccept(clearance -> {
             switch (clearance.verdict()) {
