@@ -26,7 +26,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
  * A server connection that notices a client's leaving while its HTTP/1.1 response is under way. Jetty reads nothing
  * between the end of a request and the end of its response, so nothing would tell. This end point registers for reading
  * itself, hands the registration to the connection when that asks for it, and keeps the few bytes of a pipelined request
- * that it may come upon. While an exchange is watched, silence never closes the connection.
+ * that it may come upon. While an exchange is watched, or nobody but this end point waits for
+ * the client, silence never closes the connection.
  */
 public final class WatchedEndPoint extends SocketChannelEndPoint {
     private static final int PEEK = 512;
@@ -211,7 +212,7 @@ public final class WatchedEndPoint extends SocketChannelEndPoint {
     @Override
     protected void onIdleExpired(TimeoutException timeout) {
         synchronized (this) {
-            if (onGone != null) {
+            if (onGone != null || registered && reader == null) {
                 return;
             }
         }

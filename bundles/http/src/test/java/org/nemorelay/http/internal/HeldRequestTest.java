@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,7 +21,7 @@ final class HeldRequestTest {
     private final BlockingQueue<Runnable> held = new LinkedBlockingQueue<>();
 
     private Relay relay(RawProvider provider) {
-        return new Relay(provider.origin(), (request, forward) -> {
+        return new Relay(provider.origin(), Map.of(), (request, forward) -> {
             Forwarder.watch(request);
             held.add(forward);
         });

@@ -47,8 +47,8 @@ final class Relay implements AutoCloseable {
     }
 
     /** Forwards when {@code when} says so. */
-    Relay(String origin, BiConsumer<Request, Runnable> when) {
-        this(HttpEngine.create(Map.of()), true, origin, WireProtocol.HTTP_1_1, destination -> destination, when);
+    Relay(String origin, Map<String, String> environment, BiConsumer<Request, Runnable> when) {
+        this(HttpEngine.create(environment), true, origin, WireProtocol.HTTP_1_1, destination -> destination, when);
     }
 
     private Relay(

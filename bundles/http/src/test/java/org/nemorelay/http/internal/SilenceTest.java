@@ -24,6 +24,7 @@ import org.eclipse.jetty.util.Callback;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.http.Forwarder;
 import org.nemorelay.http.WireProtocol;
 import org.nemorelay.protocol.TimeScale;
 
@@ -53,6 +54,7 @@ final class SilenceTest {
                 HttpsUpstreamTest.Http2Provider https2 =
                         new HttpsUpstreamTest.Http2Provider(certificates, new Held(silence));
                 Relay cleartext = new Relay(http1.origin(), environment);
+                Relay held = new Relay(http1.origin(), environment, this::afterSilence);
                 Relay overHttp1 = cleartext.behind(WireProtocol.HTTP_1_1);
                 Relay overH2c = cleartext.behind(WireProtocol.H2C);
                 Relay secure1 = new Relay("https://localhost:" + https1.port(), environment);
@@ -60,6 +62,7 @@ final class SilenceTest {
             Map<String, RawClient> waiting = new LinkedHashMap<>();
             Map<String, Relay> ways = new LinkedHashMap<>();
             ways.put("HTTP/1.1", cleartext);
+            ways.put("HTTP/1.1, held by a plugin", held);
             ways.put("HTTP/1.1, HTTP/1.1", overHttp1);
             ways.put("h2c, HTTP/1.1", overH2c);
             ways.put("HTTPS with HTTP/1.1", secure1);
@@ -97,6 +100,22 @@ final class SilenceTest {
             }
             assertEquals(List.of(), wrong);
         }
+    }
+
+    private void afterSilence(Request request, Runnable forward) {
+        Forwarder.watch(request);
+        if (request.getHttpURI().getPath().equals("/now")) {
+            forward.run();
+            return;
+        }
+        Thread.ofVirtual().start(() -> {
+            try {
+                silence.await();
+                forward.run();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
     }
 
     private void serve(RawProvider.Exchange exchange) throws Exception {
