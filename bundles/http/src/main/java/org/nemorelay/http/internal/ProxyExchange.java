@@ -4,7 +4,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.util.EnumSet;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,10 +22,8 @@ import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.QuietException;
-import org.eclipse.jetty.io.RetainableByteBuffer;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
-import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.IteratingCallback;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -40,7 +37,7 @@ import org.nemorelay.http.WireProtocol;
 
 /**
  * One forwarded exchange. It is the pump from upstream's response to the client ({@link #process}), the listener of the
- * upstream client, and, as {@link Upload}, the source of the upstream request's body. The server's callback completes
+ * upstream client, and, with {@link Upload}, the source of the upstream request's body. The server's callback completes
  * when the last write is done and the client's result has come: either alone is too early (stack, last part).
  *
  * <p>What failed first is what is reported: {@link #outcome} is set once.
@@ -48,22 +45,11 @@ import org.nemorelay.http.WireProtocol;
 final class ProxyExchange extends IteratingCallback
         implements org.eclipse.jetty.client.Response.ContentSourceListener,
                 org.eclipse.jetty.client.Response.CompleteListener {
-    /** As much as one write joins; a larger read goes out by itself. */
-    private static final int JOIN = 16 * 1024;
-    /** From here on a read is written without waiting for what else is readable. */
-    private static final int LARGE = JOIN / 2;
-    /** A provider that answers no {@code Expect} gets the body after this long; that client waits, too. */
-    private static final long EXPECT_PATIENCE_MS = 200;
-
     /** How long a whole answer waits for the rest of a request that upstream has not taken. */
     private static final long UPLOAD_PATIENCE_MS = 20;
 
     /** More are nonsense, and each waits for the one before. */
     private static final int MAX_INTERIMS = 100;
-
-    /** What each hop writes anew. */
-    private static final EnumSet<HttpHeader> OF_THE_HOP =
-            EnumSet.of(HttpHeader.DATE, HttpHeader.CONNECTION, HttpHeader.TRANSFER_ENCODING, HttpHeader.HOST);
 
     private static final HttpField TE_TRAILERS = new HttpField(HttpHeader.TE, "trailers");
 
@@ -74,7 +60,6 @@ final class ProxyExchange extends IteratingCallback
     private final ExchangeListener listener;
     private final FailureAnswer failures;
     private final Scheduler scheduler;
-    private final ByteBufferPool buffers;
     private final boolean bytesWanted;
 
     private final AtomicReference<Outcome> outcome = new AtomicReference<>();
@@ -97,10 +82,9 @@ final class ProxyExchange extends IteratingCallback
     private volatile boolean closing;
 
     // The pump's own; IteratingCallback serialises it.
+    private final JoinedReads reads;
     private Content.Source source;
     private Content.Chunk held;
-    private Content.Chunk alone;
-    private RetainableByteBuffer joined;
     /** Volatile, for the client may leave as soon as it has it. */
     private volatile boolean last;
 
@@ -120,13 +104,13 @@ final class ProxyExchange extends IteratingCallback
         this.listener = listener;
         this.failures = failures;
         this.scheduler = scheduler;
-        this.buffers = buffers;
+        this.reads = new JoinedReads(buffers);
         this.bytesWanted = listener.wantsBytes();
     }
 
     void start(UpstreamClient client) {
         long line = request.getMethod().length() + destination.target().length();
-        Optional<String> excess = excess(line, request.getHeaders());
+        Optional<String> excess = HeadRules.excess(line, request.getHeaders());
         if (excess.isPresent()) {
             refuse(new Outcome.Unsendable("the request's head has " + excess.get()));
             return;
@@ -153,13 +137,13 @@ final class ProxyExchange extends IteratingCallback
             body = first == null || !first.isLast() || first.hasRemaining() || Content.Chunk.isFailure(first);
         }
         if (body) {
-            upload = new Upload(first);
+            upload = new Upload(this, request, first);
             upstream.body(upload);
             if (request.getLength() < 0 || request.getHeaders().contains(HttpHeader.TRAILER)) {
                 upstream.trailersSupplier(() -> HeaderRules.trailers(request.getTrailers()));
             }
             if (request.getHeaders().contains(HttpHeader.EXPECT, HttpHeaderValue.CONTINUE.asString())) {
-                new Expectation().await(first);
+                expectContinue();
             }
         } else {
             uploaded();
@@ -169,6 +153,17 @@ final class ProxyExchange extends IteratingCallback
         }
         listener.begin(this::cut);
         upstream.send(this);
+    }
+
+    /** Of HTTP/2 clients nobody can tell whether they wait with their body: they do not. */
+    private void expectContinue() {
+        // Takes what arrived with the head, and asks the client for nothing.
+        boolean bodyIsHere = watched == null || upload.begun();
+        Expectation expectation = new Expectation(this, upstream, scheduler, bodyIsHere);
+        if (!bodyIsHere) {
+            watched.watch(this::clientGone, expectation::bodyArrived);
+        }
+        upstream.onRequestCommit(sent -> expectation.headLeft());
     }
 
     /** Answers an exchange for which there is no client. */
@@ -191,38 +186,11 @@ final class ProxyExchange extends IteratingCallback
             upstream.idleTimeout(0, TimeUnit.MILLISECONDS);
             upstream.headers(headers -> headers.remove(HttpHeader.HOST));
         }
-        if (negotiated == HttpVersion.HTTP_2 && !isVisibleAscii(destination.target())) {
+        if (negotiated == HttpVersion.HTTP_2 && !HeadRules.isVisibleAscii(destination.target())) {
             // The encoder would fail, and with it every stream of the connection.
             String line = "the request's target holds bytes that HTTP/2 cannot carry: write them as %XX";
             fail(new Outcome.Unsendable(line), new IOException(line));
         }
-    }
-
-    private static boolean isVisibleAscii(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) <= ' ' || text.charAt(i) > '~') {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** What a head has too much of, counted alike by each hop: its bytes as HTTP/1.1 writes them, or its fields. */
-    private static Optional<String> excess(long line, HttpFields headers) {
-        long bytes = line;
-        int fields = 0;
-        for (HttpField field : headers) {
-            if (field.getHeader() == null || !OF_THE_HOP.contains(field.getHeader())) {
-                fields++;
-                bytes += field.getName().length() + 4L;
-                bytes += field.getValue() == null ? 0 : field.getValue().length();
-            }
-        }
-        return fields > UpstreamClient.MAX_FIELDS
-                ? Optional.of("more than " + UpstreamClient.MAX_FIELDS + " fields")
-                : bytes > UpstreamClient.HEAD_LIMIT
-                        ? Optional.of("more than " + UpstreamClient.HEAD_LIMIT + " bytes")
-                        : Optional.empty();
     }
 
     private void requestHead(HttpFields.Mutable headers) {
@@ -243,13 +211,38 @@ final class ProxyExchange extends IteratingCallback
 
     // ---- the client's side
 
-    private void uploaded() {
+    void uploadedBytes(ByteBuffer bytes) {
+        if (bytesWanted && bytes.hasRemaining()) {
+            listener.requestBytes(bytes.asReadOnlyBuffer());
+        }
+    }
+
+    /** The whole body has been read; saying so again changes nothing. */
+    void uploaded() {
+        if (uploaded) {
+            return;
+        }
         uploaded = true;
         listener.requestEnd();
-
         if (watched != null) {
-            watched.watch(() -> clientFailed(new IOException("the client closed the connection")));
+            watched.watch(this::clientGone);
         }
+    }
+
+    void uploadBroken(Throwable cause) {
+        // The hop before resets what it has not sent, once it has the whole answer.
+        if (!last) {
+            outcome.compareAndSet(null, uploadAborted(cause));
+        }
+    }
+
+    /** Whether the client may still be sending its body, so that no request of it can follow on the connection. */
+    private boolean uploading() {
+        return upload != null && !uploaded && upload.isOpen();
+    }
+
+    private void clientGone() {
+        clientFailed(new IOException("the client closed the connection"));
     }
 
     private void clientFailed(Throwable cause) {
@@ -263,147 +256,11 @@ final class ProxyExchange extends IteratingCallback
         return new Outcome.UploadAborted(line("the request's body broke off", cause));
     }
 
-    /** Reads what the client sends, as fast as upstream takes it. */
-    private final class Upload implements org.eclipse.jetty.client.Request.Content {
-        private final AtomicReference<Runnable> waiting = new AtomicReference<>();
-        private volatile boolean demanded;
-        /** Upstream wants no more of it; the client's side must not suffer by that, for its answer may be under way. */
-        private volatile Throwable abandoned;
-
-        private Content.Chunk first;
-        /** Of a sized body: its last byte ends it, for the answer may come before its end is read. */
-        private long left = request.getLength();
-
-        Upload(Content.Chunk first) {
-            this.first = first;
-        }
-
-        @Override
-        public long getLength() {
-            return request.getLength();
-        }
-
-        @Override
-        public Content.Chunk read() {
-            if (abandoned != null) {
-                return Content.Chunk.from(abandoned, true);
-            }
-            Content.Chunk chunk = first;
-            first = null;
-            if (chunk == null) {
-                chunk = request.read();
-            }
-            if (chunk == null) {
-                return null;
-            }
-            if (Content.Chunk.isFailure(chunk)) {
-                // The hop before resets what it has not sent, once it has the whole answer.
-                if (!last) {
-                    outcome.compareAndSet(null, uploadAborted(chunk.getFailure()));
-                }
-                return chunk;
-            }
-            if (bytesWanted && chunk.hasRemaining()) {
-                listener.requestBytes(chunk.getByteBuffer().asReadOnlyBuffer());
-            }
-            left -= chunk.remaining();
-            if (!uploaded && (left == 0 || chunk.isLast())) {
-                uploaded();
-            }
-            return chunk;
-        }
-
-        @Override
-        public void demand(Runnable demandCallback) {
-            waiting.set(demandCallback);
-            if (abandoned == null) {
-                demanded = true;
-                request.demand(org.eclipse.jetty.util.thread.Invocable.from(InvocationType.NON_BLOCKING, () -> {
-                    demanded = false;
-                    proceed();
-                }));
-            } else {
-                proceed();
-            }
-        }
-
-        private void proceed() {
-            Runnable reader = waiting.getAndSet(null);
-            if (reader != null) {
-                reader.run();
-            }
-        }
-
-        @Override
-        public void fail(Throwable failure) {
-            abandoned = failure;
-            proceed();
-        }
-
-        /** Whether the client may still be sending it, so that no request of it can follow on the connection. */
-        private boolean isOpen() {
-            return !uploaded && (demanded || !request.consumeAvailable());
-        }
-
-        @Override
-        public boolean rewind() {
-            return false;
-        }
-
-        @Override
-        public String getContentType() {
-            return null;
-        }
-    }
-
     // ---- upstream's side
 
-    /**
-     * What becomes of {@code Expect: 100-continue}: a client that waits for its provider does so for a while at most, and
-     * one that sends its body without waiting is not kept. Of HTTP/2 clients nobody can tell which they are: they do not wait.
-     */
-    private final class Expectation {
-        private volatile boolean committed;
-        private volatile boolean bodyIsHere;
-
-        void await(Content.Chunk first) {
-            bodyIsHere = watched == null || first != null;
-            if (!bodyIsHere) {
-                // Takes what arrived with the head, and asks the client for nothing.
-                upload.first = request.read();
-                bodyIsHere = upload.first != null;
-            }
-            if (!bodyIsHere) {
-                watched.watch(
-                        () -> clientFailed(new IOException("the client closed the connection")), this::bodyArrived);
-            }
-            upstream.onRequestCommit(sent -> headLeft());
-        }
-
-        private void bodyArrived() {
-            bodyIsHere = true;
-            if (committed) {
-                proceed();
-            }
-        }
-
-        private void headLeft() {
-            committed = true;
-            if (bodyIsHere) {
-                proceed();
-            } else {
-                scheduler.schedule(this::proceed, EXPECT_PATIENCE_MS, TimeUnit.MILLISECONDS);
-            }
-        }
-
-        private void proceed() {
-            if (outcome.get() == null && !headDecided.get()) {
-                var exchange = upstream.getConversation().getExchanges().peekLast();
-                if (exchange != null) {
-                    exchange.proceed(null, null);
-                }
-            }
-        }
+    /** Whether the exchange has neither an answer nor a failure yet. */
+    boolean undecided() {
+        return outcome.get() == null && !headDecided.get();
     }
 
     private void headLate() {
@@ -415,7 +272,11 @@ final class ProxyExchange extends IteratingCallback
 
     /** A status that no hop would understand, which the client takes for an interim one. */
     void badStatus(int status) {
-        String line = destination.origin() + " sent the status " + status + ", which is none";
+        badHead("sent the status " + status + ", which is none");
+    }
+
+    private void badHead(String problem) {
+        String line = destination.origin() + " " + problem;
         fail(new Outcome.BadHead(line), new IOException(line));
     }
 
@@ -425,8 +286,7 @@ final class ProxyExchange extends IteratingCallback
             return;
         }
         if (++interims > MAX_INTERIMS) {
-            String line = destination.origin() + " sent more than " + MAX_INTERIMS + " interim responses";
-            fail(new Outcome.BadHead(line), new IOException(line));
+            badHead("sent more than " + MAX_INTERIMS + " interim responses");
             return;
         }
         HttpFields.Mutable passed = HttpFields.build();
@@ -444,9 +304,9 @@ final class ProxyExchange extends IteratingCallback
         if (headDeadline != null) {
             headDeadline.cancel();
         }
-        String problem = problem(head);
-        if (problem != null) {
-            fail(new Outcome.BadHead(problem), new IOException(problem));
+        Optional<String> problem = HeadRules.problem(head);
+        if (problem.isPresent()) {
+            badHead(problem.get());
             return;
         }
         if (!headDecided.compareAndSet(false, true)) {
@@ -460,26 +320,6 @@ final class ProxyExchange extends IteratingCallback
         } else {
             before.whenComplete((done, failure) -> iterate());
         }
-    }
-
-    private String problem(org.eclipse.jetty.client.Response head) {
-        if (!isStatus(head.getStatus())) {
-            return destination.origin() + " sent the status " + head.getStatus() + ", which is none";
-        }
-        Optional<String> excess = excess(0, head.getHeaders());
-        if (excess.isPresent()) {
-            return destination.origin() + " sent a head of " + excess.get();
-        }
-        if (head.getStatus() == 101 || head.getHeaders().contains(HttpHeader.UPGRADE)) {
-            return destination.origin() + " tried to change the protocol";
-        }
-        return HeaderRules.connectionReadable(head.getHeaders())
-                ? null
-                : destination.origin() + " sent an invalid Connection header";
-    }
-
-    private static boolean isStatus(int status) {
-        return status >= 100 && status <= 999;
     }
 
     private void responseHead(org.eclipse.jetty.client.Response head) {
@@ -551,9 +391,7 @@ final class ProxyExchange extends IteratingCallback
         Outcome end = outcome.get();
         if (end instanceof Outcome.BeforeHead failure) {
             listener.end(end);
-            if (upload != null
-                    && request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2
-                    && upload.isOpen()) {
+            if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_2 && uploading()) {
                 request.setAttribute(Answers.LAST, true);
                 closing = true;
             }
@@ -561,7 +399,6 @@ final class ProxyExchange extends IteratingCallback
                     failure, response, Callback.from(InvocationType.NON_BLOCKING, this::answered, callback::failed));
         } else {
             listener.end(end);
-
             callback.failed(quiet(cause));
         }
     }
@@ -583,7 +420,7 @@ final class ProxyExchange extends IteratingCallback
                 }
             }
             if (chunk == null) {
-                if (alone == null && joined == null && response.isCommitted()) {
+                if (reads.isEmpty() && response.isCommitted()) {
                     source.demand(readMore);
                     return Action.IDLE;
                 }
@@ -591,7 +428,7 @@ final class ProxyExchange extends IteratingCallback
                 return write(false);
             }
             if (Content.Chunk.isFailure(chunk)) {
-                if (alone == null && joined == null && response.isCommitted()) {
+                if (reads.isEmpty() && response.isCommitted()) {
                     throw chunk.getFailure();
                 }
                 // What came before it, be it the head alone, is the client's, and tells the hop before whose fault it
@@ -603,47 +440,19 @@ final class ProxyExchange extends IteratingCallback
                 chunk.release();
                 return write(true);
             }
-            if (alone == null && joined == null) {
-                alone = chunk;
-                if (chunk.isLast() || chunk.remaining() >= LARGE) {
-                    return write(chunk.isLast());
-                }
-            } else if (!join(chunk)) {
+            boolean end = chunk.isLast();
+            if (!reads.join(chunk)) {
                 held = chunk;
                 return write(false);
-            } else if (chunk.isLast()) {
-                return write(true);
+            }
+            if (end || reads.isLarge()) {
+                return write(end);
             }
         }
-    }
-
-    private boolean join(Content.Chunk chunk) {
-        if (joined == null) {
-            if (alone.remaining() + chunk.remaining() > JOIN) {
-                return false;
-            }
-            joined = buffers.acquire(JOIN, true);
-            append(alone);
-            alone = null;
-        } else if (BufferUtil.space(joined.getByteBuffer()) < chunk.remaining()) {
-            return false;
-        }
-        append(chunk);
-        return true;
-    }
-
-    private void append(Content.Chunk chunk) {
-        ByteBuffer target = joined.getByteBuffer();
-        int position = BufferUtil.flipToFill(target);
-        target.put(chunk.getByteBuffer());
-        BufferUtil.flipToFlush(target, position);
-        chunk.release();
     }
 
     private Action write(boolean end) {
-        ByteBuffer bytes = alone != null
-                ? alone.getByteBuffer()
-                : joined != null ? joined.getByteBuffer() : BufferUtil.EMPTY_BUFFER;
+        ByteBuffer bytes = reads.bytes();
         if (end && !response.isCommitted() && bytes.hasRemaining() && trailers()) {
             // One whole write would announce a length, and a sized body has no trailers on the next hop.
             held = Content.Chunk.EOF;
@@ -660,25 +469,14 @@ final class ProxyExchange extends IteratingCallback
         return trailers != null && trailers.get() != null && trailers.get().size() > 0;
     }
 
-    private void release() {
-        if (alone != null) {
-            alone.release();
-            alone = null;
-        }
-        if (joined != null) {
-            joined.release();
-            joined = null;
-        }
-    }
-
     @Override
     protected void onSuccess() {
-        release();
+        reads.release();
     }
 
     @Override
     protected void onCompleteSuccess() {
-        release();
+        reads.release();
         outcome.compareAndSet(null, new Outcome.Completed(response.getStatus()));
         if (!uploaded) {
             abandonUpload();
@@ -702,7 +500,7 @@ final class ProxyExchange extends IteratingCallback
 
     @Override
     protected void onCompleteFailure(Throwable cause) {
-        release();
+        reads.release();
         if (held != null) {
             held.release();
             held = null;
@@ -710,14 +508,13 @@ final class ProxyExchange extends IteratingCallback
         // A write fails because the client is gone; a read fails with what upstream's result will say.
         outcome.compareAndSet(
                 null,
-                response.isCommitted() && source instanceof Content.Source && writing(cause)
+                response.isCommitted() && source != null && writing(cause)
                         ? new Outcome.ClientCancelled()
                         : new Outcome.BodyBroken(line(destination.origin() + " broke off its response", cause)));
         upstream.abort(cause);
         if (ended.compareAndSet(false, true)) {
             unwatch();
             listener.end(outcome.get());
-
             callback.failed(quiet(cause));
         }
     }
@@ -745,13 +542,12 @@ final class ProxyExchange extends IteratingCallback
         if (ended.compareAndSet(false, true)) {
             unwatch();
             listener.end(outcome.get());
-
             answered();
         }
     }
 
     private void answered() {
-        if (closing && upload != null && upload.isOpen()) {
+        if (closing && uploading()) {
             // Its end point discards what still comes.
             request.getConnectionMetaData().getConnection().getEndPoint().close();
         }
