@@ -138,7 +138,12 @@ public final class JettyHttpEngine implements HttpEngine, Forwarder {
         pinned = new Https(PinnedRoots::new);
         threads.setName("http");
         threads.setDaemon(true);
-        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared));
+        HttpClientTransportOverHTTP overHttp1 = new HttpClientTransportOverHTTP(connector(this::shared)) {
+            @Override
+            public org.eclipse.jetty.client.Destination newDestination(org.eclipse.jetty.client.Origin origin) {
+                return new UpstreamDestination(getHttpClient(), origin);
+            }
+        };
         overHttp1.setInitializeConnections(false);
         http1 = client(overHttp1, UpstreamClient.NO_CAP, poolIdle);
         HttpClientTransportOverHTTP2 overHttp2 = new HttpClientTransportOverHTTP2(http2(connector(this::shared)));

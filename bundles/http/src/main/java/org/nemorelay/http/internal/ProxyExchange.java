@@ -355,8 +355,10 @@ final class ProxyExchange extends IteratingCallback
 
     @Override
     public void onComplete(Result result) {
-        // Where the response is whole, that the request is not is of no account: it was answered early.
-        if (result.getResponseFailure() != null || result.isFailed() && !headDecided.get()) {
+        // Where the response is whole, that the request is not is of no account: it was answered early. Jetty may not
+        // know yet
+        // that it is.
+        if (!last && (result.getResponseFailure() != null || result.isFailed() && !headDecided.get())) {
             Throwable cause = result.getFailure();
             outcome.compareAndSet(null, outcomeOf(cause));
             if (headDecided.compareAndSet(false, true)) {

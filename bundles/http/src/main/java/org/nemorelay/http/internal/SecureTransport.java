@@ -7,7 +7,6 @@ import org.eclipse.jetty.client.Destination;
 import org.eclipse.jetty.client.Origin;
 import org.eclipse.jetty.client.transport.HttpClientConnectionFactory;
 import org.eclipse.jetty.client.transport.HttpClientTransportDynamic;
-import org.eclipse.jetty.client.transport.HttpDestination;
 import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.http2.client.HTTP2Client;
 import org.eclipse.jetty.http2.client.transport.ClientConnectionFactoryOverHTTP2;
@@ -35,9 +34,9 @@ final class SecureTransport extends HttpClientTransportDynamic {
     @Override
     public Destination newDestination(Origin origin) {
         if (!(getHttpClient().getSslContextFactory() instanceof PinnedRoots roots)) {
-            return super.newDestination(origin);
+            return new UpstreamDestination(getHttpClient(), origin);
         }
-        return new HttpDestination(getHttpClient(), origin) {
+        return new UpstreamDestination(getHttpClient(), origin) {
             @Override
             public SslContextFactory.Client resolveSslContextFactory() {
                 return roots.of((String) getOrigin().getTag());

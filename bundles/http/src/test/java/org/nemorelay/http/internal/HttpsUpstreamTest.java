@@ -71,6 +71,41 @@ final class HttpsUpstreamTest {
     }
 
     @Test
+    void aConnectionThatFailsIsTheFailureOfOneRequest() throws Exception {
+        int requests = 6;
+        AtomicInteger accepted = new AtomicInteger();
+        CountDownLatch all = new CountDownLatch(requests);
+        try (RawProvider provider = new RawProvider(socket("http/1.1"), exchange -> {
+                    boolean first = accepted.incrementAndGet() == 1;
+                    all.countDown();
+                    all.await();
+                    if (first) {
+                        exchange.socket().close();
+                        return;
+                    }
+                    while (exchange.head() != null) {
+                        exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                    }
+                });
+                Relay relay = new Relay("https://localhost:" + provider.port(), certificates.trusting("authority"))) {
+            List<RawClient> clients = new ArrayList<>();
+            for (int i = 0; i < requests; i++) {
+                clients.add(new RawClient(relay.port()).send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+            }
+            List<String> failed = new ArrayList<>();
+            for (RawClient client : clients) {
+                RawClient.Answer got = client.read();
+                if (got.status() != 200) {
+                    failed.add(got.text());
+                }
+                client.close();
+            }
+            // None where the pool has opened one too many.
+            assertTrue(failed.size() <= 1, failed::toString);
+        }
+    }
+
+    @Test
     void http11WithAndWithoutNegotiation() throws Exception {
         for (String[] protocols : List.of(new String[0], new String[] {"http/1.1"})) {
             AtomicReference<String> head = new AtomicReference<>();

@@ -126,7 +126,7 @@ final class SilenceTest {
             return;
         }
         boolean early = head.startsWith("POST /early ");
-        String begin = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n";
+        String begin = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n";
         if (early) {
             exchange.send(begin);
         }
