@@ -77,6 +77,9 @@ public final class ConfigurationWriter {
     /** What the values were that hold for as long as the process. */
     private List<EffectiveSettings.Setting> first = List.of();
 
+    /** The same as they were read. */
+    private Map<String, Setting> atStart = Map.of();
+
     /** Whether plugins.toml has changed since the plan that is registered was read; of the following thread. */
     private boolean anotherPlan;
 
@@ -102,6 +105,7 @@ public final class ConfigurationWriter {
             stamps = stamps(configuration.files());
             inForce = configuration;
             first = RoleSettings.of(options, configuration);
+            atStart = configuration.settings();
             settings = Optional.of(context.registerService(SettingsInForce.class, this::settings, null));
             configureLog(configuration);
             log.log(
@@ -320,6 +324,11 @@ public final class ConfigurationWriter {
                 continue;
             }
             if (holdsForever(name)) {
+                Optional<Object> running =
+                        Optional.ofNullable(atStart.get(name)).map(Setting::value);
+                if (running.equals(after.map(Setting::value))) {
+                    continue;
+                }
                 log.log(
                         Level.ERROR,
                         TARGET,

@@ -281,6 +281,8 @@ class LiveChangesTest {
                                 && Files.exists(file)
                                 && Files.readString(file).contains("public_request_pass_through"));
                 assertFalse(relay.process().stderr().contains("public_request_pass_through"));
+                // The limit is again what is in force.
+                assertFalse(Files.readString(file).contains("max_tokens_per_identity"));
 
                 changed.countDown();
                 assertTrue(stream.answer().text().endsWith("data: last\n\n"));

@@ -2,6 +2,7 @@ package org.nemorelay.plugin.toolpolicy.internal;
 
 import static org.nemorelay.json.JsonText.pointer;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -81,8 +82,7 @@ record Lists(JsonText changed, boolean taken, boolean called) {
     /** A message of Chat Completions. */
     static Lists message(Rules rules, ModelRequest request, JsonText json, String at) {
         JsonText changed = json;
-        StringBuilder said = new StringBuilder(json.string(at + "/content").orElse(""));
-        boolean taken = false;
+        List<String> said = new ArrayList<>();
         boolean called = false;
         List<?> list = ModelCalls.list(json.at(at + "/tool_calls").orElse(""));
         // From the last one back, so that the places of those before it stay what they are.
@@ -92,14 +92,14 @@ record Lists(JsonText changed, boolean taken, boolean called) {
             Map<String, Object> function = ModelCalls.object(call.get(custom ? "custom" : "function"));
             Optional<String> why = denied(rules, request, function, custom);
             if (why.isPresent()) {
-                taken = true;
-                said.append(said.isEmpty() ? "" : "\n\n").append(why.get());
+                said.addFirst(why.get());
                 changed = changed.without(pointer(at + "/tool_calls", i));
             } else {
                 called = true;
             }
         }
-        if (taken && ModelCalls.list(changed.at(at + "/tool_calls").orElse("")).isEmpty()) {
+        if (!said.isEmpty()
+                && ModelCalls.list(changed.at(at + "/tool_calls").orElse("")).isEmpty()) {
             changed = changed.without(at + "/tool_calls");
         }
         Map<String, Object> old =
@@ -107,16 +107,17 @@ record Lists(JsonText changed, boolean taken, boolean called) {
         if (!old.isEmpty()) {
             Optional<String> why = denied(rules, request, old, false);
             if (why.isPresent()) {
-                taken = true;
-                said.append(said.isEmpty() ? "" : "\n\n").append(why.get());
+                said.add(why.get());
                 changed = changed.without(at + "/function_call");
             } else {
                 called = true;
             }
         }
-        return taken
-                ? new Lists(changed.with(at + "/content", said.toString()), true, called)
-                : new Lists(json, false, called);
+        if (said.isEmpty()) {
+            return new Lists(json, false, called);
+        }
+        json.string(at + "/content").filter(text -> !text.isEmpty()).ifPresent(said::addFirst);
+        return new Lists(changed.with(at + "/content", String.join("\n\n", said)), true, called);
     }
 
     private static Optional<String> denied(

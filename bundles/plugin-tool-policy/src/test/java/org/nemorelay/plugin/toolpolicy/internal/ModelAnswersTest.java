@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -139,6 +140,37 @@ class ModelAnswersTest {
             Exchange untouched =
                     rig.send(Requests.whole(api, "hi"), FakeProvider.answers(200, two.formatted(good, good)));
             assertEquals(two.formatted(good, good), untouched.body());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatWasBlockedStandsInTheOrderOfTheCalls(ModelApi api) {
+        String call = switch (api) {
+            case ANTHROPIC_MESSAGES -> "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"NAME\",\"input\":{}}";
+            case OPENAI_CHAT ->
+                "{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"NAME\",\"arguments\":\"{}\"}}";
+            case OPENAI_RESPONSES ->
+                "{\"type\":\"function_call\",\"call_id\":\"1\",\"name\":\"NAME\",\"arguments\":\"{}\"}";
+        };
+        String calls = String.join(
+                ",", call.replace("NAME", "one"), call.replace("NAME", "two"), call.replace("NAME", "three"));
+        String answer = switch (api) {
+            case ANTHROPIC_MESSAGES -> "{\"content\":[%s],\"stop_reason\":\"tool_use\"}";
+            case OPENAI_CHAT ->
+                "{\"choices\":[{\"message\":{\"content\":\"first\",\"tool_calls\":[%s]},\"finish_reason\":\"tool_calls\"}]}";
+            case OPENAI_RESPONSES -> "{\"output\":[%s],\"status\":\"completed\"}";
+        };
+        Rules rules = Rules.of(PluginConfig.of(
+                Map.of("surfaces", new String[] {"responses"}, "deny", new String[] {"one", "two", "three"})));
+        try (PluginRig rig = PluginRig.of(new WholeAnswers(rules))) {
+            String body = rig.send(Requests.whole(api, "hi"), FakeProvider.answers(200, answer.formatted(calls)))
+                    .body();
+            List<Integer> places = Stream.of("tool one was", "tool two was", "tool three was")
+                    .map(body::indexOf)
+                    .toList();
+            assertFalse(places.contains(-1), body);
+            assertEquals(places.stream().sorted().toList(), places, body);
         }
     }
 }
