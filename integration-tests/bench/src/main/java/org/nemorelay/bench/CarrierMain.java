@@ -10,6 +10,7 @@ public final class CarrierMain {
     private CarrierMain() {}
 
     public static void main(String[] arguments) throws Exception {
+        Run.begin("nemo-relay-carriers-bench");
         Targets targets = new Targets();
         String report = "# Performance of carriers\n\nWritten by `integration-tests/bench/bench carriers`, on "
                 + Runtime.getRuntime().availableProcessors() + " processors with JDK "

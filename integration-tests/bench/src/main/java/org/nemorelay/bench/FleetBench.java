@@ -39,7 +39,7 @@ public final class FleetBench {
 
     /** @param arguments the report's file */
     public static void main(String[] arguments) throws Exception {
-        Path folder = Files.createTempDirectory("nemo-relay-fleet-bench");
+        Path folder = Run.begin("nemo-relay-fleet-bench");
         Targets targets = new Targets();
         int nats = freePort();
         int port = freePort();
@@ -73,8 +73,6 @@ public final class FleetBench {
             String report = measure(port, address.group(1), targets);
             System.out.println(report);
             Files.writeString(Path.of(arguments[0]), report);
-        } finally {
-            new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
         }
         System.exit(targets.exitStatus());
     }

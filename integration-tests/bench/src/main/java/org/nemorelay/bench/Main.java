@@ -37,7 +37,7 @@ public final class Main {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Path folder = Files.createTempDirectory("nemo-relay-bench");
+        Path folder = Run.begin("nemo-relay-bench");
         Targets targets = new Targets();
         try (MockProvider provider = new MockProvider();
                 LeanProvider lean = new LeanProvider()) {
@@ -49,8 +49,6 @@ public final class Main {
             };
             Files.writeString(Path.of(arguments[arguments.length - 1]), report);
             System.out.println(report);
-        } finally {
-            new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
         }
         System.exit(targets.exitStatus());
     }

@@ -63,21 +63,15 @@ public final class ScaleBench {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Path folder = Files.createTempDirectory("nemo-relay-scale");
-        int status;
-        try {
-            List<String> only = List.of(arguments).subList(2, arguments.length);
-            ScaleBench bench = new ScaleBench(folder, Path.of(arguments[0]));
-            String report = bench.run(only.isEmpty() ? PARTS : only);
-            if (only.isEmpty()) {
-                Files.writeString(Path.of(arguments[1]), report);
-            }
-            System.out.println(report);
-            status = bench.targets.exitStatus();
-        } finally {
-            new ProcessBuilder("rm", "-rf", folder.toString()).start().waitFor();
+        Path folder = Run.begin("nemo-relay-scale");
+        List<String> only = List.of(arguments).subList(2, arguments.length);
+        ScaleBench bench = new ScaleBench(folder, Path.of(arguments[0]));
+        String report = bench.run(only.isEmpty() ? PARTS : only);
+        if (only.isEmpty()) {
+            Files.writeString(Path.of(arguments[1]), report);
         }
-        System.exit(status);
+        System.out.println(report);
+        System.exit(bench.targets.exitStatus());
     }
 
     private String run(List<String> parts) throws Exception {
