@@ -194,7 +194,7 @@ public final class Main {
     private int look(Commands.Run command) {
         LogSettings settings = LogConfiguration.resolve(command.flags(), environment);
         try (ProcessEventLog log = ProcessEventLog.synchronous(settings)) {
-            PluginCommands plugins = new PluginCommands(home(), environment, command.flags(), log, out);
+            PluginCommands plugins = new PluginCommands(home(), environment, command.flags(), log, out, err);
             return switch (command.path()) {
                 case "plugins list" -> plugins.list();
                 case "plugins validate" -> plugins.validate(command.rest());

@@ -47,6 +47,9 @@ public interface PluginCheck {
     /** The {@code config} of a planned kind, sorted by key; empty for a kind that is not planned. */
     List<Value> configuration(String kind);
 
+    /** What is wrong with the worker's files and keeps it from starting; one line each. */
+    List<String> problems();
+
     /** The kinds of plugins.toml, in its order. */
     List<String> planned();
 }

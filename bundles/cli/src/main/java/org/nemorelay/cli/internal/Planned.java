@@ -20,13 +20,20 @@ final class Planned {
                 words.put((String) name, value);
             }
         });
+        words.putIfAbsent(PLANNED, word(line));
         return words;
     }
 
-    /** {@code required}, {@code optional} or {@code no}; a dash for a file that is no plugin, and where it is not told. */
+    /**
+     * {@code required}, {@code optional} or {@code no}; {@code unknown} where it is not told, and a dash for a file that is no
+     * plugin.
+     */
     static String word(Map<?, ?> line) {
-        if (line.get("kind").equals("") || !line.containsKey(PLANNED)) {
+        if (line.get("kind").equals("")) {
             return "-";
+        }
+        if (!line.containsKey(PLANNED)) {
+            return "unknown";
         }
         return line.get(PLANNED).equals(true) ? (line.get(REQUIRED).equals(true) ? "required" : "optional") : "no";
     }

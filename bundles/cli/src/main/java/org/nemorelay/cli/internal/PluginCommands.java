@@ -34,14 +34,21 @@ public final class PluginCommands {
     private final Map<String, String> flags;
     private final EventLog log;
     private final PrintStream out;
+    private final PrintStream err;
 
     public PluginCommands(
-            Path home, Map<String, String> environment, Map<String, String> flags, EventLog log, PrintStream out) {
+            Path home,
+            Map<String, String> environment,
+            Map<String, String> flags,
+            EventLog log,
+            PrintStream out,
+            PrintStream err) {
         this.home = home;
         this.environment = environment;
         this.flags = flags;
         this.log = log;
         this.out = out;
+        this.err = err;
     }
 
     /** The workers' lines first: they are what is. */
@@ -162,26 +169,30 @@ public final class PluginCommands {
 
     /** Everything about one kind. */
     public int inspect(String kind) {
-        List<Map<String, Object>> all = check(check -> check.check().stream()
-                .filter(finding -> finding.status().kind().equals(kind))
-                .map(finding -> {
-                    Map<String, Object> line = line(finding);
-                    line.put("symbolic_name", finding.symbolicName());
-                    line.put("sha256", finding.sha256());
-                    line.put(
-                            "planned_at",
-                            finding.planned()
-                                    .map(one -> one.position().toString())
-                                    .orElse(""));
-                    line.put(
-                            "configuration",
-                            check.configuration(kind).stream()
-                                    .map(value -> Json.object(
-                                            "key", value.key(), "value", value.value(), "source", value.source()))
-                                    .toList());
-                    return line;
-                })
-                .toList());
+        List<Map<String, Object>> all = check(check -> {
+            // They keep every plugin of a worker that starts now from running.
+            check.problems().stream().map(Table::plain).forEach(err::println);
+            return check.check().stream()
+                    .filter(finding -> finding.status().kind().equals(kind))
+                    .map(finding -> {
+                        Map<String, Object> line = line(finding);
+                        line.put("symbolic_name", finding.symbolicName());
+                        line.put("sha256", finding.sha256());
+                        line.put(
+                                "planned_at",
+                                finding.planned()
+                                        .map(one -> one.position().toString())
+                                        .orElse(""));
+                        line.put(
+                                "configuration",
+                                check.configuration(kind).stream()
+                                        .map(value -> Json.object(
+                                                "key", value.key(), "value", value.value(), "source", value.source()))
+                                        .toList());
+                        return line;
+                    })
+                    .toList();
+        });
         if (all.isEmpty()) {
             throw new RelayException(
                     FailureKind.NOT_FOUND,
@@ -233,9 +244,11 @@ public final class PluginCommands {
                 new LaunchOptions("plugins", home, Map.of(), environment), log, PluginCheck.class, question);
     }
 
-    /** What running workers said to the daemon on this machine, if this user may ask it. */
+    /** What running workers said to the daemon on this machine; if this user may not ask it, that is told. */
     private List<Map<String, Object>> ofWorkers() {
-        return Status.plugins(new LaunchOptions("plugins", home, flags, environment));
+        Status.Workers workers = Status.workers(new LaunchOptions("plugins", home, flags, environment));
+        workers.unseen().map(Table::plain).ifPresent(err::println);
+        return workers.plugins();
     }
 
     private static Map<String, Object> line(PluginCheck.Finding finding) {

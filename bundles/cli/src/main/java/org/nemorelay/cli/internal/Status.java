@@ -1,6 +1,10 @@
 package org.nemorelay.cli.internal;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +30,8 @@ import org.nemorelay.protocol.RelayException;
  */
 public final class Status {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final int LISTENS_MILLIS = 2_000;
+    private static final String UNSEEN = "lines of running workers are missing here: ";
     private static final String PLUGINS = "plugins";
     private static final List<String> FACTS = List.of("sessions", "routes", "workers", PLUGINS);
 
@@ -39,17 +45,46 @@ public final class Status {
         out.print(json ? Json.write(status) + "\n" : text(status));
     }
 
-    /** What running workers say of their plugins; empty where this user may not ask the daemon, or none runs. */
-    static List<Map<String, Object>> plugins(LaunchOptions options) {
+    /**
+     * What running workers say of their plugins.
+     *
+     * @param unseen one line about why this user does not see what they say; empty where none runs
+     */
+    record Workers(List<Map<String, Object>> plugins, Optional<String> unseen) {}
+
+    static Workers workers(LaunchOptions options) {
+        int port;
+        try {
+            port = DaemonPort.of(options);
+        } catch (RelayException e) {
+            return new Workers(List.of(), Optional.of(UNSEEN + e.getMessage() + " (or give --port)"));
+        }
+        Optional<JsonObject> serving = asked(options.environment(), port).serving();
+        if (serving.isEmpty()) {
+            return new Workers(
+                    List.of(),
+                    listens(port)
+                            ? Optional.of(UNSEEN + "this account has no control socket of what serves at 127.0.0.1:"
+                                    + port + "; ask as the account that runs the daemon")
+                            : Optional.empty());
+        }
         List<Map<String, Object>> plugins = new ArrayList<>();
-        asked(options.environment(), DaemonPort.of(options))
-                .serving()
-                .ifPresent(status -> status.objects(PLUGINS).forEach(plugin -> {
-                    Map<String, Object> line = new LinkedHashMap<>(plugin.values());
-                    line.put("source", "worker");
-                    plugins.add(line);
-                }));
-        return plugins;
+        serving.get().objects(PLUGINS).forEach(plugin -> {
+            Map<String, Object> line = new LinkedHashMap<>(plugin.values());
+            line.put("source", "worker");
+            plugins.add(line);
+        });
+        return new Workers(plugins, Optional.empty());
+    }
+
+    /** Whoever it is, with or without TLS. */
+    private static boolean listens(int port) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), LISTENS_MILLIS);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** What is in force in the daemon and its workers; empty where this user may not ask the daemon, or none runs. */

@@ -1,11 +1,20 @@
 package org.nemorelay.cli.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.nemorelay.config.LaunchOptions;
 import org.nemorelay.json.Json;
 
 /** Facts stand apart, and what cannot be seen is not called none. */
@@ -59,13 +68,15 @@ class StatusTest {
                         plugin("audit", true, false),
                         plugin("policy", true, true),
                         plugin("spare", false, false),
+                        new LinkedHashMap<>(Map.of("kind", "silent", "state", "active")),
                         plugin("", false, false)));
         assertEquals("""
-                Plugins: 4
+                Plugins: 5
                   KIND    PLANNED   STATE
                   audit   optional  active
                   policy  required  active
                   spare   no        active
+                  silent  unknown   active
                   -       -         active
                 """, Status.text(status).substring(Status.text(status).indexOf("Plugins")));
         assertEquals("""
@@ -82,6 +93,35 @@ class StatusTest {
         plugin.put("required", required);
         plugin.put("state", "active");
         return plugin;
+    }
+
+    /** That of another account, with or without TLS; that none answers is no reason to say anything. */
+    @Test
+    void whoMayNotAskTheDaemonIsTold(@TempDir Path folder) throws IOException {
+        Map<String, String> environment = Map.of("HOME", folder.toString());
+        int port;
+        try (ServerSocket another = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = another.getLocalPort();
+            assertEquals(
+                    new Status.Workers(
+                            List.of(),
+                            Optional.of(
+                                    "lines of running workers are missing here: this account has no control socket of"
+                                            + " what serves at 127.0.0.1:" + port
+                                            + "; ask as the account that runs the daemon")),
+                    Status.workers(new LaunchOptions("plugins", folder, Map.of("port", "" + port), environment)));
+        }
+        assertEquals(
+                new Status.Workers(List.of(), Optional.empty()),
+                Status.workers(new LaunchOptions("plugins", folder, Map.of("port", "" + port), environment)));
+        Path file =
+                Files.createDirectories(folder.resolve(".config/nemo-relay")).resolve("config.toml");
+        Files.writeString(file, "[daemon]\nport = \"x\"\n");
+        Files.createDirectories(folder.resolve("etc"));
+        String unseen = Status.workers(new LaunchOptions("plugins", folder, Map.of(), environment))
+                .unseen()
+                .orElseThrow();
+        assertTrue(unseen.startsWith("lines of running workers are missing here: " + file + ":2:1: "), unseen);
     }
 
     @Test

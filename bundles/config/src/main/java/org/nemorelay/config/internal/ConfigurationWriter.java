@@ -124,7 +124,9 @@ public final class ConfigurationWriter {
             Optional<Plugins> wrong = configuration
                     .plugins()
                     .filter(plugins -> !plugins.problems().isEmpty());
-            if (wrong.isPresent()) {
+            if (wrong.isEmpty()) {
+                log.log(Level.INFO, TARGET, "configuration_resolved", "Configuration resolved", "mode", options.role());
+            } else if (!options.role().equals(RoleConfiguration.LOOKING)) {
                 log.log(
                         Level.ERROR,
                         TARGET,
@@ -132,8 +134,6 @@ public final class ConfigurationWriter {
                         wrong.get().problemLine(),
                         "mode",
                         options.role());
-            } else {
-                log.log(Level.INFO, TARGET, "configuration_resolved", "Configuration resolved", "mode", options.role());
             }
             if (!configuration.files().isEmpty()) {
                 thread.start();

@@ -137,13 +137,14 @@ final class Keys {
             }
             String prefix = name.substring(1, name.length() - 1) + "." + key + ".";
             for (Map.Entry<String, TomlValue> entry : table.entries().entrySet()) {
-                if (!(entry.getValue() instanceof TomlValue.Table inner)) {
+                String inner = "[" + prefix + (entry.getKey().isEmpty() ? "\"\"" : entry.getKey()) + "]";
+                if (!(entry.getValue() instanceof TomlValue.Table values)) {
                     throw Failures.at(
                             entry.getValue().position(),
-                            "[" + prefix + entry.getKey() + "] must be a table, it is "
+                            inner + " must be a table, it is "
                                     + entry.getValue().kind());
                 }
-                tables.put(entry.getKey(), new Keys("[" + prefix + entry.getKey() + "]", Optional.of(inner)));
+                tables.put(entry.getKey(), new Keys(inner, Optional.of(values)));
             }
         }
         return tables;

@@ -340,7 +340,7 @@ final class Plugins implements PluginPlan {
             }
             switch (value) {
                 case TomlValue.Table(Map<String, TomlValue> entries, Position _) ->
-                    entries.forEach((name, entry) -> add(key.isEmpty() ? name : key + "." + name, entry));
+                    entries.forEach((name, entry) -> add(named(key, name, entry.position()), entry));
                 case TomlValue.Array(List<TomlValue> items, Position position) -> {
                     if (items.stream().allMatch(Scalar.class::isInstance)) {
                         put(key, array(key, items, position), position);
@@ -352,6 +352,17 @@ final class Plugins implements PluginPlan {
                 }
                 case Scalar(Object scalar, Position position) -> put(key, plain(scalar), position);
             }
+        }
+
+        /** Dots divide names, so none may begin or end with one; what has no name could be nobody's value. */
+        private static String named(String table, String name, Position position) {
+            if (List.of(name.split("\\.", -1)).contains("")) {
+                throw Failures.at(
+                        position,
+                        "config key " + (table.isEmpty() ? "" : table + ".") + "\"" + name + "\" "
+                                + (name.isEmpty() ? "is empty, give it a name" : "has a dot without a name beside it"));
+            }
+            return table.isEmpty() ? name : table + "." + name;
         }
 
         /** Configuration Admin ignores the case of names. */

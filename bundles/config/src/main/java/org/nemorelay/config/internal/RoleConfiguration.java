@@ -43,6 +43,9 @@ record RoleConfiguration(
     /** One line about something that has no effect, and how much it matters. */
     record Note(Level level, String text) {}
 
+    /** The role of who looks at the plan and tells what is wrong with it: that is the answer, and nobody's log. */
+    static final String LOOKING = "plugins";
+
     private static final String CONFIG_FILE = "config.toml";
 
     private static final String CAPTURE_VARIABLE = "NEMO_RELAY_DAEMON_OBSERVATION_CAPTURE_BYTES";
@@ -91,7 +94,7 @@ record RoleConfiguration(
         return switch (options.role()) {
             case "daemon" -> daemon(options);
             case "worker" -> worker(options);
-            case "plugins" -> plugins(options);
+            case LOOKING -> plugins(options);
             case FleetConfiguration.FRONTEND, FleetConfiguration.NODE, FleetConfiguration.AGENT_WORKER ->
                 fleet(options);
             default ->

@@ -51,6 +51,21 @@ class PluginsTest {
         assertEquals(List.of(), plugins.notes());
     }
 
+    /** As a dotted name none of these could be told from another, or by a plugin at all. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            "" = 1            | 4:1  | "" is empty, give it a name
+            rules."" = 1      | 4:1  | rules."" is empty, give it a name
+            a = [{"" = 1}, 2] | 4:7  | a.0."" is empty, give it a name
+            ".x" = 1          | 4:1  | ".x" has a dot without a name beside it
+            "x." = 1          | 4:1  | "x." has a dot without a name beside it
+            "a..b" = 1        | 4:1  | "a..b" has a dot without a name beside it
+            """)
+    void aKeyWithoutANameIsNamedWithItsPlace(String line, String place, String problem) {
+        Plugins plugins = read("[[components]]\nkind = \"k\"\n[components.config]\n" + line + "\n");
+        assertEquals(List.of("plugins.toml:" + place + ": config key " + problem), plugins.problems());
+    }
+
     @Test
     void configIsFlattenedAndEveryKeyKeepsItsPlace() {
         Plugins plugins = read("""

@@ -67,6 +67,8 @@ import org.osgi.service.component.annotations.Reference;
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class DaemonServer implements AdminVerb {
     private static final long LAST_REQUESTS_MS = 120_000;
+    private static final List<String> PLANNED = List.of("required", "optional", "no");
+
     /** Enough for the sessions of one machine, or of a few behind one address, that start together. */
     private static final int UPGRADES_PER_PEER = 256;
 
@@ -416,7 +418,7 @@ public final class DaemonServer implements AdminVerb {
         List<Object> plugins = new ArrayList<>();
         plane.plugins().forEach((worker, reports) -> {
             for (PluginReport report : reports) {
-                plugins.add(Json.object(
+                Map<String, Object> plugin = Json.object(
                         "worker_id",
                         worker,
                         "kind",
@@ -428,11 +430,13 @@ public final class DaemonServer implements AdminVerb {
                         "file",
                         report.file(),
                         "reason",
-                        report.reason(),
-                        "planned",
-                        !report.planned().isEmpty() && !report.planned().equals("no"),
-                        "required",
-                        report.planned().equals("required")));
+                        report.reason());
+                // A worker of another version does not say it: neither is true then.
+                if (report.kind().isEmpty() || PLANNED.contains(report.planned())) {
+                    plugin.put("planned", List.of("required", "optional").contains(report.planned()));
+                    plugin.put("required", report.planned().equals("required"));
+                }
+                plugins.add(plugin);
             }
         });
         return plugins;

@@ -205,18 +205,38 @@ class ControlSocketTest {
                     .session()
                     .request(new SessionPayload.ReportPlugins(
                             java.util.List.of(
-                                    new PluginReport("observability", "1.0.0", "active", "p.jar", "", "optional")),
+                                    new PluginReport("observability", "1.0.0", "active", "p.jar", "", "optional"),
+                                    new PluginReport("silent", "1.0.0", "active", "q.jar", "", ""),
+                                    new PluginReport("", "", "idle", "r.txt", "", "")),
                             java.util.List.of()));
             assertEquals(
-                    java.util.List.of(java.util.Map.of(
-                            "worker_id", worker.id,
-                            "kind", "observability",
-                            "version", "1.0.0",
-                            "state", "active",
-                            "file", "p.jar",
-                            "reason", "",
-                            "planned", true,
-                            "required", false)),
+                    java.util.List.of(
+                            java.util.Map.of(
+                                    "worker_id", worker.id,
+                                    "kind", "observability",
+                                    "version", "1.0.0",
+                                    "state", "active",
+                                    "file", "p.jar",
+                                    "reason", "",
+                                    "planned", true,
+                                    "required", false),
+                            // It did not say whether it is planned.
+                            java.util.Map.of(
+                                    "worker_id", worker.id,
+                                    "kind", "silent",
+                                    "version", "1.0.0",
+                                    "state", "active",
+                                    "file", "q.jar",
+                                    "reason", ""),
+                            java.util.Map.of(
+                                    "worker_id", worker.id,
+                                    "kind", "",
+                                    "version", "",
+                                    "state", "idle",
+                                    "file", "r.txt",
+                                    "reason", "",
+                                    "planned", false,
+                                    "required", false)),
                     daemon.server.run(java.util.Map.of()).get("plugins"));
         }
     }

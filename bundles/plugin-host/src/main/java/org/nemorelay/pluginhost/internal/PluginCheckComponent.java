@@ -82,6 +82,11 @@ public final class PluginCheckComponent implements PluginCheck {
     }
 
     @Override
+    public List<String> problems() {
+        return plan.problems();
+    }
+
+    @Override
     public List<String> planned() {
         return plan.components().stream().map(PluginPlan.Component::kind).toList();
     }

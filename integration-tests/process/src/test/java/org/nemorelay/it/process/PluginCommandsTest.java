@@ -292,7 +292,9 @@ class PluginCommandsTest {
                     Files.readString(etc.resolve("config.toml")) + "[logging]\nlevel = \"loud\"\n");
             int first = Relay.observabilityToml(folder).split("\n").length;
             String port = Integer.toString(Relay.freePort());
-            String all = run(bench, 1, "plugins", "validate").stdout();
+            Proc.Result validated = run(bench, 1, "plugins", "validate");
+            assertEquals("", validated.stderr(), "nothing is said twice");
+            String all = validated.stdout();
             String toml = etc.resolve("plugins.toml").toString();
             for (String expected : List.of(
                     etc.resolve("config.toml") + ":",
@@ -321,6 +323,16 @@ class PluginCommandsTest {
                                     && line.string("state").equals("quarantined")
                                     && line.string("reason").contains("componnts")),
                     listed::toString);
+            assertEquals(
+                    listed.stream()
+                            .filter(line -> line.string("state").equals("quarantined")
+                                    && line.string("kind").isEmpty())
+                            .map(line -> line.string("reason"))
+                            .toList(),
+                    run(bench, 0, "plugins", "inspect", "tool_policy", "--port", port)
+                            .stderr()
+                            .lines()
+                            .toList());
         }
     }
 
