@@ -31,14 +31,7 @@ final class Change {
     private final PluginPlan wanted;
     private final Waits waits;
     private final ChangeLog told;
-    final List<Trouble> troubles = new ArrayList<>();
-
-    /** What runs when the change is made; each kind in one of them. */
-    private final Set<Generation> next = new LinkedHashSet<>();
-
-    /** Which planned kinds a file is to provide. */
-    private final Map<Path, Set<String>> kinds = new LinkedHashMap<>();
-
+    private final Places places;
     private final List<Planned> staged = new ArrayList<>();
     private final List<Planned> undecided = new ArrayList<>();
 
@@ -69,6 +62,12 @@ final class Change {
         this.wanted = wanted;
         this.waits = waits;
         this.told = new ChangeLog(deployment.log);
+        this.places = new Places(wanted, files, deployment.running);
+    }
+
+    /** What does not run as the plan wants it. */
+    List<Trouble> troubles() {
+        return places.troubles;
     }
 
     /** Whether the plan in force says something else of this component. */
@@ -93,12 +92,12 @@ final class Change {
         }
         Map<Path, Map<String, Map<String, Object>>> starting = new LinkedHashMap<>();
         List<Generation> decided = new ArrayList<>();
-        byFile.forEach((file, configurations) -> kinds.put(file, configurations.keySet()));
+        byFile.forEach((file, configurations) -> places.provides(file, configurations.keySet()));
         byFile.forEach((file, configurations) -> {
             Optional<Generation> now = deployment.running.stream()
                     .filter(generation -> runs(generation, file, configurations))
                     .findFirst();
-            now.ifPresent(next::add);
+            now.ifPresent(places.next::add);
             if (now.isEmpty() && !abandoned(file, configurations)) {
                 deployment.late.stream()
                         .filter(one -> runs(one.generation(), file, configurations))
@@ -114,27 +113,27 @@ final class Change {
                 if (deployment.goesOn(generation)) {
                     awaited.add(generation);
                     decided.remove(generation);
-                    kinds.get(generation.file()).forEach(this::keep);
+                    places.keep(generation.file());
                 }
             });
         }
         for (boolean more = true; more; ) {
-            more = starting.keySet().removeIf(this::held);
+            more = starting.keySet().removeIf(places::held);
         }
         Set<Bundle> replaced = new HashSet<>();
         deployment.running.stream()
-                .filter(generation -> !next.contains(generation))
+                .filter(generation -> !places.next.contains(generation))
                 .forEach(generation -> replaced.add(generation.bundle()));
         libraries(replaced);
         // What uses classes of a bundle that goes has to begin anew with it.
         for (boolean more = true; more; ) {
             more = false;
-            for (Generation generation : List.copyOf(next)) {
+            for (Generation generation : List.copyOf(places.next)) {
                 Path file = generation.file();
                 if (byFile.containsKey(file)
                         && runs(generation, file, byFile.get(file))
                         && generation.dependsOn(replaced)) {
-                    next.remove(generation);
+                    places.next.remove(generation);
                     starting.put(file, byFile.get(file));
                     replaced.add(generation.bundle());
                     more = true;
@@ -143,8 +142,8 @@ final class Change {
         }
         deployment.obsolete = Set.copyOf(replaced);
         decided.forEach(generation -> {
-            if (!held(generation.file())) {
-                next.add(generation);
+            if (!places.held(generation.file())) {
+                places.next.add(generation);
                 plan(generation, begun.get(generation));
             }
         });
@@ -176,7 +175,7 @@ final class Change {
             same.stream()
                     .filter(one -> one.kind().equals(component.kind()))
                     .findFirst()
-                    .ifPresent(one -> fails(component, files.generation(file), one.line(), FailureKind.PLUGIN));
+                    .ifPresent(one -> places.fails(component, files.generation(file), one.line(), FailureKind.PLUGIN));
         }
         return !same.isEmpty();
     }
@@ -196,7 +195,7 @@ final class Change {
     /** The file that is to provide a component; empty where none can, or where what runs has to go on. */
     Optional<Path> provider(PluginPlan.Component component) {
         String kind = component.kind();
-        Optional<Generation> serving = serving(kind);
+        Optional<Generation> serving = places.serving(kind);
         List<Generation> fitting = files.generations().stream()
                 .filter(generation -> generation.kind(kind).isPresent())
                 .toList();
@@ -206,7 +205,7 @@ final class Change {
             if (pin.isEmpty()) {
                 return Optional.of(generation.file());
             }
-            trouble(
+            places.trouble(
                     component,
                     FailureKind.PLUGIN,
                     wanted.pin(kind).orElse(component.position()) + ": plugin \"" + kind + "\": "
@@ -215,7 +214,7 @@ final class Change {
                             + " change sha256",
                     Starts.required(component, Optional.of(generation)));
         } else if (fitting.size() > 1) {
-            trouble(
+            places.trouble(
                     component,
                     FailureKind.PLUGIN,
                     component.position() + ": the plugin kind \"" + kind + "\" is provided by "
@@ -235,7 +234,7 @@ final class Change {
                 return Optional.empty();
             }
         }
-        keep(kind);
+        places.keep(kind);
         return Optional.empty();
     }
 
@@ -245,11 +244,11 @@ final class Change {
                 + serving.flatMap(generation -> files.refusal(generation.file()))
                         .map(refusal -> "plugin \"" + component.kind() + "\": plugin file " + refusal)
                         .orElseGet(() -> none + files.unusable() + ", put one there or remove the component");
-        trouble(component, FailureKind.CONFIGURATION, line, Starts.required(component, serving));
+        places.trouble(component, FailureKind.CONFIGURATION, line, Starts.required(component, serving));
     }
 
     private void start(Path file, Map<String, Map<String, Object>> configurations) {
-        if (held(file)) {
+        if (places.held(file)) {
             return;
         }
         List<PluginPlan.Component> planned = wanted.components().stream()
@@ -257,14 +256,14 @@ final class Change {
                 .toList();
         try {
             Generation generation = unused(file);
-            next.add(generation);
+            places.next.add(generation);
             Optional<String> unresolved = generation.unresolved().or(generation::componentless);
             boolean runs = unresolved.isEmpty();
             for (PluginPlan.Component component : planned) {
                 Optional<String> wrong = Starts.misconfigured(component, generation, wanted);
                 runs &= wrong.isEmpty();
-                wrong.ifPresent(line -> fails(component, generation, line, FailureKind.CONFIGURATION));
-                unresolved.ifPresent(reason -> fails(
+                wrong.ifPresent(line -> places.fails(component, generation, line, FailureKind.CONFIGURATION));
+                unresolved.ifPresent(reason -> places.fails(
                         component,
                         generation,
                         file + ": plugin \"" + component.kind() + "\" " + reason,
@@ -278,13 +277,13 @@ final class Change {
                     generation,
                     new Planned(planned.getFirst(), generation, System.nanoTime(), deployment.limits.changeMillis()));
         } catch (PluginFiles.Unusable | IOException e) {
-            planned.forEach(component -> trouble(
+            planned.forEach(component -> places.trouble(
                     component,
                     FailureKind.PLUGIN,
                     "plugin file " + file + " " + e.getMessage(),
                     Starts.required(component, Optional.of(files.generation(file)))));
-            next.removeIf(one -> one.file().equals(file) && !deployment.running.contains(one));
-            configurations.keySet().forEach(this::keep);
+            places.next.removeIf(one -> one.file().equals(file) && !deployment.running.contains(one));
+            places.keep(file);
         }
     }
 
@@ -316,7 +315,7 @@ final class Change {
                 return false;
             }
             undecided.removeIf(this::decided);
-            boolean failed = troubles.stream().anyMatch(Trouble::required);
+            boolean failed = places.troubles.stream().anyMatch(Trouble::required);
             if (failed || undecided.isEmpty()) {
                 break;
             }
@@ -331,14 +330,14 @@ final class Change {
             }
             deployment.await(LOOK_AGAIN_MILLIS);
         }
-        undecided.stream().filter(one -> next.contains(one.generation())).forEach(one -> {
+        undecided.stream().filter(one -> places.next.contains(one.generation())).forEach(one -> {
             awaited.add(one.generation());
             deployment.late.removeIf(other -> other.generation() == one.generation()
                     && other.component().kind().equals(one.component().kind()));
             deployment.late.add(
                     new Planned(one.component(), one.generation(), one.begun(), deployment.limits.slowMillis()));
         });
-        next.removeAll(awaited);
+        places.next.removeAll(awaited);
         return true;
     }
 
@@ -370,7 +369,7 @@ final class Change {
             for (Planned one : List.copyOf(undecided)) {
                 if (one.late()) {
                     undecided.remove(one);
-                    fails(one.component(), one.generation(), deployment.abandon(one), FailureKind.PLUGIN);
+                    places.fails(one.component(), one.generation(), deployment.abandon(one), FailureKind.PLUGIN);
                 }
             }
             if (undecided.isEmpty()) {
@@ -394,113 +393,17 @@ final class Change {
 
     private boolean decided(Planned one) {
         Optional<Optional<String>> failure = starts.outcome(one, wanted);
-        failure.ifPresent(line ->
-                line.ifPresent(text -> fails(one.component(), one.generation(), text, FailureKind.CONFIGURATION)));
+        failure.ifPresent(line -> line.ifPresent(
+                text -> places.fails(one.component(), one.generation(), text, FailureKind.CONFIGURATION)));
         return failure.isPresent();
-    }
-
-    /** A bundle runs with all of its planned kinds or with none. */
-    private void fails(PluginPlan.Component component, Generation generation, String line, FailureKind kind) {
-        trouble(component, kind, line, Starts.required(component, Optional.of(generation)));
-        for (PluginPlan.Component other : wanted.components()) {
-            if (other != component
-                    && kinds.getOrDefault(generation.file(), Set.of()).contains(other.kind())
-                    && troubles.stream().noneMatch(trouble -> trouble.component() == other)) {
-                trouble(
-                        other,
-                        kind,
-                        other.position() + ": plugin \"" + other.kind() + "\" does not run because plugin \""
-                                + component.kind() + "\" of the same file " + generation.file()
-                                + " does not; correct that one",
-                        Starts.required(other, Optional.of(generation)));
-            }
-        }
-        out(generation);
-    }
-
-    /** Neither it nor what is wired to it takes a place that is taken; what has those places goes on. */
-    private void out(Generation generation) {
-        next.remove(generation);
-        for (Generation other : List.copyOf(next)) {
-            if (!deployment.running.contains(other)
-                    && kinds.getOrDefault(other.file(), Set.of()).stream()
-                            .anyMatch(kind -> serving(kind).isPresent())
-                    && other.dependsOn(Set.of(generation.bundle()))) {
-                withdraw(other, "uses classes of " + generation.file() + ", which does not run");
-            }
-        }
-        kinds.getOrDefault(generation.file(), Set.of()).forEach(this::keep);
-    }
-
-    private Optional<Generation> serving(String kind) {
-        return deployment.running.stream()
-                .filter(generation -> generation.wanted().containsKey(kind))
-                .findFirst();
-    }
-
-    /** What serves a kind goes on until another version of it is in force. */
-    private void keep(String kind) {
-        serving(kind).ifPresent(this::keep);
-    }
-
-    /** One goes on with all that it serves, and with what it uses. */
-    private void keep(Generation before) {
-        if (!next.add(before)) {
-            return;
-        }
-        for (Generation other : List.copyOf(next)) {
-            if (!deployment.running.contains(other) && shares(before, other.file())) {
-                withdraw(other, heldBy(before));
-            }
-        }
-        deployment.running.stream()
-                .filter(used -> used != before && before.dependsOn(Set.of(used.bundle())))
-                .forEach(this::keep);
-    }
-
-    /** Whether a part of what a file is to provide goes on, which is told; the rest of that goes on too. */
-    private boolean held(Path file) {
-        Optional<Generation> before = next.stream()
-                .filter(one -> deployment.running.contains(one) && shares(one, file))
-                .findFirst();
-        before.ifPresent(one -> withdraw(files.generation(file), heldBy(one)));
-        return before.isPresent();
-    }
-
-    private boolean shares(Generation before, Path file) {
-        return kinds.getOrDefault(file, Set.of()).stream().anyMatch(before.wanted()::containsKey);
-    }
-
-    private static String heldBy(Generation before) {
-        return "waits, because another plugin of " + before.file() + ", the file it was in, has to go on";
-    }
-
-    /** It could run, and must not. */
-    private void withdraw(Generation generation, String why) {
-        for (PluginPlan.Component component : wanted.components()) {
-            if (kinds.getOrDefault(generation.file(), Set.of()).contains(component.kind())
-                    && troubles.stream().noneMatch(trouble -> trouble.component() == component)) {
-                fails(
-                        component,
-                        generation,
-                        component.position() + ": plugin \"" + component.kind() + "\" (" + generation.file() + ") "
-                                + why + "; correct that one",
-                        FailureKind.PLUGIN);
-            }
-        }
-        out(generation);
-    }
-
-    private void trouble(PluginPlan.Component component, FailureKind kind, String line, boolean required) {
-        troubles.add(new Trouble(component, kind, line, required));
     }
 
     /** All of it at once takes the place of all that was. */
     void commit() {
         deployment.inForce = wanted;
         Map<String, String> lines = new HashMap<>(keepReplaced());
-        for (Trouble trouble : troubles) {
-            Optional<Generation> before = next.stream()
+        for (Trouble trouble : places.troubles) {
+            Optional<Generation> before = places.next.stream()
                     .filter(generation ->
                             generation.wanted().containsKey(trouble.component().kind()))
                     .findFirst();
@@ -521,26 +424,26 @@ final class Change {
             }
         }
         lines.forEach((kind, line) -> {
-            if (troubles.stream().noneMatch(one -> one.component().kind().equals(kind))
+            if (places.troubles.stream().noneMatch(one -> one.component().kind().equals(kind))
                     && !line.equals(deployment.troubles.get(kind))) {
                 told.kept(kind, line);
             }
         });
         deployment.troubles = Map.copyOf(lines);
         List<Generation> before = List.copyOf(deployment.running);
-        told.tookPlace(before, next);
+        told.tookPlace(before, places.next);
         deployment.running.clear();
-        deployment.running.addAll(next);
+        deployment.running.addAll(places.next);
         Set<Generation> gone = new LinkedHashSet<>(before);
         staged.forEach(one -> gone.add(one.generation()));
         deployment.late.forEach(one -> gone.add(one.generation()));
         deployment.late.removeIf(one -> !awaited.contains(one.generation()));
-        gone.removeAll(next);
+        gone.removeAll(places.next);
         gone.removeAll(awaited);
         gone.stream()
                 .filter(generation -> !before.contains(generation))
                 .filter(generation -> generation.wanted().keySet().stream()
-                        .noneMatch(kind -> troubles.stream()
+                        .noneMatch(kind -> places.troubles.stream()
                                 .anyMatch(trouble -> trouble.component().kind().equals(kind))))
                 .forEach(told::withdrawn);
         deployment.retire(gone);
@@ -562,11 +465,11 @@ final class Change {
                     .filter(kind -> wanted.components().stream()
                             .noneMatch(component -> component.kind().equals(kind)))
                     .toList();
-            if (next.contains(generation) || unnamed.isEmpty()) {
+            if (places.next.contains(generation) || unnamed.isEmpty()) {
                 continue;
             }
             lacking(deployment.kept.contains(generation)).ifPresent(other -> {
-                keep(generation);
+                places.keep(generation);
                 kept.add(generation);
                 unnamed.forEach(kind -> lines.put(
                         kind,
@@ -586,7 +489,8 @@ final class Change {
      */
     private Optional<PluginPlan.Component> lacking(boolean unknown) {
         return wanted.components().stream()
-                .filter(component -> next.stream().noneMatch(one -> one.wanted().containsKey(component.kind())))
+                .filter(component ->
+                        places.next.stream().noneMatch(one -> one.wanted().containsKey(component.kind())))
                 .filter(component -> {
                     Optional<Generation> provider = provided(component.kind());
                     return (unknown || provider.isPresent()) && Starts.required(component, provider);

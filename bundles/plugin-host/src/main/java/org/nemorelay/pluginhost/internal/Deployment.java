@@ -199,14 +199,14 @@ final class Deployment {
             change.describeStarting();
         } while (!change.awaitStart());
         Optional<Change.Trouble> fatal =
-                change.troubles.stream().filter(Change.Trouble::required).findFirst();
+                change.troubles().stream().filter(Change.Trouble::required).findFirst();
         change.commit();
         if (fatal.isPresent()) {
             throw new RelayException(
                     fatal.get().kind(),
                     String.join(
                             "; ",
-                            change.troubles.stream()
+                            change.troubles().stream()
                                     .filter(Change.Trouble::required)
                                     .map(Change.Trouble::line)
                                     .distinct()
@@ -235,7 +235,7 @@ final class Deployment {
         }
         Optional<Change.Trouble> wrong = newest == inForce
                 ? Optional.empty()
-                : change.troubles.stream()
+                : change.troubles().stream()
                         .filter(trouble -> change.asks(trouble.component()))
                         .findFirst();
         if (wrong.isEmpty()) {
@@ -246,7 +246,7 @@ final class Deployment {
             return;
         }
         change.drop();
-        for (Change.Trouble trouble : change.troubles) {
+        for (Change.Trouble trouble : change.troubles()) {
             if (change.asks(trouble.component())) {
                 log.log(
                         EventLog.Level.ERROR,
@@ -262,9 +262,9 @@ final class Deployment {
         if (!again.awaitChange()) {
             return;
         }
-        change.troubles.stream()
+        change.troubles().stream()
                 .filter(trouble -> change.asks(trouble.component()))
-                .forEach(again.troubles::add);
+                .forEach(again.troubles()::add);
         again.commit();
     }
 

@@ -34,7 +34,7 @@ final class Inspection {
         Set<String> told = new HashSet<>();
         for (PluginPlan.Component component : now.components()) {
             Optional<Generation> provider = change.provider(component).map(files::generation);
-            Optional<String> trouble = change.troubles.stream()
+            Optional<String> trouble = change.troubles().stream()
                     .filter(one -> one.component() == component)
                     .map(Change.Trouble::line)
                     .findFirst()
