@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -367,6 +368,7 @@ final class HandledStream implements ByteSource {
 
         @Override
         public void emit(StreamEvent event) {
+            Objects.requireNonNull(event, "it emitted null");
             boolean waiting;
             synchronized (lock) {
                 if (!open || done) {

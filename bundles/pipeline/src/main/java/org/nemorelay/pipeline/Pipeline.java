@@ -220,8 +220,8 @@ public final class Pipeline {
                     execution.abandon(null);
                     answer.complete(answer(whole));
                 }
-                case ModelResponse other ->
-                    answer.complete(refusal(request.api(), Refusal.error(500, "no such answer: " + other.getClass())));
+                // bound() lets nothing else by.
+                case ModelResponse other -> throw new AssertionError(other.getClass());
             }
         });
         return answer;
@@ -356,7 +356,9 @@ public final class Pipeline {
                                                     changed -> next(stage, request, changed, at, budget, provided)))
                                     .handle((response, failure) -> {
                                         if (failure == null) {
-                                            return bound(response, stage.share());
+                                            return bound(
+                                                    Objects.requireNonNull(response, "its stage completed with null"),
+                                                    stage.share());
                                         }
                                         if (cause(failure) == provided[0]) {
                                             // It let pass what the way on failed with.
@@ -481,6 +483,28 @@ public final class Pipeline {
             });
         }
 
+        /** An intercept's answer. */
+        private ModelResponse bound(ModelResponse response, Share share) {
+            return switch (response) {
+                case ModelResponse.Whole whole -> settled(whole);
+                case ReplayedStream replayed -> {
+                    ProviderStream played = played(replayed, share);
+                    keep(played.source());
+                    yield played;
+                }
+                case ProviderStream stream when keeps(stream.source()) -> stream;
+                case ProviderStream stream ->
+                    throw new IllegalStateException("it answered with the stream of another request");
+                default ->
+                    throw new IllegalStateException("its answer is a "
+                            + response.getClass().getName() + ": make answers with ModelResponse.of");
+            };
+        }
+
+        private synchronized boolean keeps(ByteSource source) {
+            return over || sources.contains(source);
+        }
+
         private synchronized boolean keep(ByteSource source) {
             if (!over) {
                 sources.add(source);
@@ -523,16 +547,20 @@ public final class Pipeline {
         };
     }
 
-    /** A plugin's answer, an own stream in the form in which the relay plays it. */
-    private static ModelResponse bound(ModelResponse response, Share share) {
-        Objects.requireNonNull(response, "its stage completed with null");
-        if (response instanceof ModelResponse.Whole whole && !carried(whole)) {
+    /** A plugin's whole answer; what is of a class of its own is asked now, while a failure is its own. */
+    private static ModelResponse.Whole settled(ModelResponse.Whole given) {
+        ModelResponse.Whole whole = given instanceof ProviderWhole
+                ? given
+                : ModelResponse.of(given.api(), given.status(), given.body()).withHeaders(given.headers());
+        if (!carried(whole)) {
             throw new IllegalStateException("its answer has the status " + whole.status()
                     + ", which none with a body has: 200 to 599, 204, 205 and 304 aside");
         }
-        if (!(response instanceof ReplayedStream replayed)) {
-            return response;
-        }
+        return whole;
+    }
+
+    /** A plugin's own stream in the form in which the relay plays it. */
+    private static ProviderStream played(ReplayedStream replayed, Share share) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (StreamEvent event : replayed.events()) {
             bytes.writeBytes(event.raw());

@@ -2,6 +2,7 @@ package org.nemorelay.pipeline.internal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.nemorelay.pipeline.ByteSource;
 import org.nemorelay.pipeline.Share;
@@ -27,9 +28,14 @@ public record ProviderStream(
         Optional<Share> caller)
         implements ModelResponse.Streamed {
     /** A handler and the share that it runs in. */
-    public record Bound(StreamHandler handler, Share share) {}
+    public record Bound(StreamHandler handler, Share share) {
+        public Bound {
+            Objects.requireNonNull(handler, "an answer through no handler");
+        }
+    }
 
     public ProviderStream {
+        Objects.requireNonNull(headers, "an answer without headers");
         handlers = List.copyOf(handlers);
     }
 

@@ -1,5 +1,6 @@
 package org.nemorelay.pipeline.internal;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonText;
@@ -47,7 +48,7 @@ public final class ProviderWhole implements ModelResponse.Whole {
     private ProviderWhole(ModelApi api, int status, HeaderMap headers, Received received, Optional<JsonText> changed) {
         this.api = api;
         this.status = status;
-        this.headers = headers;
+        this.headers = Objects.requireNonNull(headers, "an answer without headers");
         this.received = received;
         this.changed = changed;
     }
@@ -89,7 +90,8 @@ public final class ProviderWhole implements ModelResponse.Whole {
 
     @Override
     public ProviderWhole withBody(JsonText body) {
-        return new ProviderWhole(api, status, headers, received, Optional.of(body));
+        return new ProviderWhole(
+                api, status, headers, received, Optional.of(Objects.requireNonNull(body, "an answer without a body")));
     }
 
     @Override

@@ -21,8 +21,11 @@ public final class HeaderMap {
             if (!isToken(name)) {
                 throw new IllegalArgumentException("\"" + name + "\" is no header name");
             }
-            if (!isFieldValue(value)) {
-                throw new IllegalArgumentException("the value of header " + name + " holds a control character");
+            if (value == null || !isFieldValue(value)) {
+                throw new IllegalArgumentException("the value of header " + name
+                        + (value == null
+                                ? " is null"
+                                : " holds a control character, or one that is not in ISO 8859-1"));
             }
         }
 

@@ -2,6 +2,7 @@ package org.nemorelay.plugin.api;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
@@ -22,9 +23,9 @@ public final class ModelRequest {
     private final Optional<JsonText> body;
 
     private ModelRequest(ModelApi api, String path, HeaderMap headers, Optional<JsonText> body) {
-        this.api = api;
-        this.path = path;
-        this.headers = headers;
+        this.api = Objects.requireNonNull(api, "a request without an API");
+        this.path = Objects.requireNonNull(path, "a request without a path");
+        this.headers = Objects.requireNonNull(headers, "a request without headers");
         this.body = body;
     }
 

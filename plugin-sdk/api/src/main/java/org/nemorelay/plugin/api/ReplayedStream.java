@@ -2,6 +2,7 @@ package org.nemorelay.plugin.api;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A streamed answer that is not a provider's. Plugins make it with {@link ModelResponse#of(ModelApi, List)}; the relay
@@ -12,6 +13,8 @@ import java.util.List;
 public record ReplayedStream(ModelApi api, HeaderMap headers, List<StreamEvent> events, List<StreamHandler> handlers)
         implements ModelResponse.Streamed {
     public ReplayedStream {
+        Objects.requireNonNull(api, "an answer without an API");
+        Objects.requireNonNull(headers, "an answer without headers");
         events = List.copyOf(events);
         handlers = List.copyOf(handlers);
     }

@@ -3,6 +3,7 @@ package org.nemorelay.plugin.api;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonText;
@@ -22,8 +23,8 @@ public final class StreamEvent {
     private record Fields(Optional<String> name, Optional<String> data, Optional<JsonText> json) {}
 
     private StreamEvent(ModelApi api, byte[] raw) {
-        this.api = api;
-        this.raw = raw;
+        this.api = Objects.requireNonNull(api, "an event without an API");
+        this.raw = Objects.requireNonNull(raw, "an event without bytes");
     }
 
     /** An event as it stands in the stream, the blank line that ends it included; the bytes must not be changed afterwards. */
