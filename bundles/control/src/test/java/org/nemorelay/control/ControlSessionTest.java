@@ -80,6 +80,8 @@ class ControlSessionTest {
         assertEquals(new Directive.WaitForWorker(100), registration.directive());
         assertTrue(registration.session().daemon().offers(Capabilities.PEER));
         Directive reuse = new Directive.ReuseWorker("http://127.0.0.1:1");
+        // The daemon sends the first of them after its reply.
+        FakeDaemon.await("a directive", () -> heard.directives.size() == 1);
         daemon.push(reuse);
         FakeDaemon.await("two directives", () -> heard.directives.size() == 2);
         assertEquals(List.of(registration.directive(), reuse), heard.directives);
