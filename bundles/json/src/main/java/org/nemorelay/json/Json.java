@@ -3,6 +3,7 @@ package org.nemorelay.json;
 import java.io.InputStream;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ public final class Json {
     /** The value that {@code text} holds; {@link JsonException} with line and column when it holds none. */
     public static Object parse(String text) {
         try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
-            return readAll(parser);
+            return readAll(parser, false);
         } catch (JacksonException e) {
             throw malformed(e);
         }
@@ -39,7 +40,16 @@ public final class Json {
     /** The value that the UTF-8 bytes hold; {@link JsonException} with line and column when they hold none. */
     public static Object parse(byte[] utf8) {
         try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
-            return readAll(parser);
+            return readAll(parser, false);
+        } catch (JacksonException e) {
+            throw malformed(e);
+        }
+    }
+
+    /** As {@link #parse(byte[])}, unmodifiable at every depth. */
+    static Object parseFixed(byte[] utf8) {
+        try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
+            return readAll(parser, true);
         } catch (JacksonException e) {
             throw malformed(e);
         }
@@ -48,7 +58,7 @@ public final class Json {
     /** The value that the stream holds up to its end; {@link JsonException} with line and column when it holds none. */
     public static Object parse(InputStream utf8) {
         try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), utf8)) {
-            return readAll(parser);
+            return readAll(parser, false);
         } catch (JacksonException e) {
             throw malformed(e);
         }
@@ -107,34 +117,34 @@ public final class Json {
         return object;
     }
 
-    private static Object readAll(JsonParser parser) {
+    private static Object readAll(JsonParser parser, boolean fixed) {
         JsonToken first = parser.nextToken();
         if (first == null) {
             throw new JsonException("empty text is not JSON");
         }
-        Object value = read(parser, first);
+        Object value = read(parser, first, fixed);
         if (parser.nextToken() != null) {
             throw new JsonException("text after the JSON value at " + place(parser.currentTokenLocation()));
         }
         return value;
     }
 
-    private static Object read(JsonParser parser, JsonToken token) {
+    private static Object read(JsonParser parser, JsonToken token, boolean fixed) {
         return switch (token) {
             case START_OBJECT -> {
                 Map<String, Object> map = new LinkedHashMap<>();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
                     String name = parser.currentName();
-                    map.put(name, read(parser, parser.nextToken()));
+                    map.put(name, read(parser, parser.nextToken(), fixed));
                 }
-                yield map;
+                yield fixed ? Collections.unmodifiableMap(map) : map;
             }
             case START_ARRAY -> {
                 List<Object> list = new ArrayList<>();
                 for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                    list.add(read(parser, next));
+                    list.add(read(parser, next, fixed));
                 }
-                yield list;
+                yield fixed ? Collections.unmodifiableList(list) : list;
             }
             case VALUE_STRING -> parser.getString();
             case VALUE_NUMBER_INT ->
@@ -216,13 +226,15 @@ public final class Json {
         out.append(']');
     }
 
-    /** What needs no escape is appended at once. */
+    /** What needs no escape is appended at once. Half a surrogate pair needs one: UTF-8 has no bytes for it. */
     private static void writeString(String text, StringBuilder out) {
         out.append('"');
         int begin = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c < 0x20 || c == '"' || c == '\\') {
+            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
+                i++;
+            } else if (c < 0x20 || c == '"' || c == '\\' || Character.isSurrogate(c)) {
                 out.append(text, begin, i);
                 begin = i + 1;
                 writeEscape(c, out);
@@ -240,7 +252,12 @@ public final class Json {
             case '\n' -> out.append("\\n");
             case '\f' -> out.append("\\f");
             case '\r' -> out.append("\\r");
-            default -> out.append("\\u00").append(HEX[c >> 4]).append(HEX[c & 15]);
+            default ->
+                out.append("\\u")
+                        .append(HEX[c >> 12])
+                        .append(HEX[c >> 8 & 15])
+                        .append(HEX[c >> 4 & 15])
+                        .append(HEX[c & 15]);
         }
     }
 

@@ -45,13 +45,13 @@ public final class JsonText {
     }
 
     /**
-     * What the text says, as {@link Json} reads it; do not change it.
+     * What the text says, as {@link Json} reads it, unmodifiable at every depth.
      *
      * @throws JsonException when it is no JSON
      */
     public Object value() {
         if (!parsed) {
-            value = Json.parse(utf8);
+            value = Json.parseFixed(utf8);
             parsed = true;
         }
         return value;

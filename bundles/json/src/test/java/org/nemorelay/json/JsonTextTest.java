@@ -29,6 +29,35 @@ class JsonTextTest {
         assertEquals(" [] \n".replace("[]", "5"), with(" [] \n", "", 5L));
     }
 
+    /** A stream may be cut between the halves of a pair, and UTF-8 has no bytes for one half. */
+    @Test
+    void halfASurrogatePairStaysOne() {
+        String half = "{\"a\":\"x\\ud83d\",\"b\":\"\\ude00\"}";
+        for (String key : List.of("/a", "/b")) {
+            String text = JsonText.of(half).string(key).orElseThrow();
+            assertEquals(half, with(half, key, text));
+        }
+        assertEquals(
+                "{\"a\":\"\ud83d\ude00\\ud83d\ud83d\ude00\"}",
+                with("{\"a\":1}", "/a", "\ud83d\ude00\ud83d\ud83d\ude00"));
+    }
+
+    /** Whoever reads it reads what the bytes say. */
+    @Test
+    void itsValueCannotBeChanged() {
+        JsonText text = JsonText.of("{\"a\":[{\"b\":1}]}");
+        @SuppressWarnings("unchecked")
+        Map<String, Object> object = (Map<String, Object>) text.value();
+        @SuppressWarnings("unchecked")
+        List<Object> array = (List<Object>) object.get("a");
+        @SuppressWarnings("unchecked")
+        Map<String, Object> inner = (Map<String, Object>) array.getFirst();
+        assertThrows(UnsupportedOperationException.class, () -> object.put("a", 1L));
+        assertThrows(UnsupportedOperationException.class, () -> array.add(1L));
+        assertThrows(UnsupportedOperationException.class, () -> inner.clear());
+        assertEquals(Optional.of(1L), text.at("/a/0/b"));
+    }
+
     @Test
     void whatIsMissingIsAddedLast() {
         assertEquals(

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonException;
+import org.nemorelay.json.JsonText;
 
 /** Reads the three APIs' bodies into the types that plugins see. What it does not know becomes {@link Part.Other}. Stateless. */
 final class TypedJson {
@@ -326,7 +326,7 @@ final class TypedJson {
             return value(arguments);
         }
         try {
-            return value(Json.parse(text));
+            return value(JsonText.of(text).value());
         } catch (JsonException e) {
             return text;
         }
