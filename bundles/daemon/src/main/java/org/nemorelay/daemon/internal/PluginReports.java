@@ -34,9 +34,17 @@ final class PluginReports {
             if (!worker.plugins.contains(plugin)) {
                 switch (plugin.state()) {
                     case "quarantined" ->
-                        log(worker, plugin, Level.ERROR, "worker_plugin_quarantined", plugin.reason());
+                        log(
+                                worker,
+                                plugin,
+                                Level.ERROR,
+                                configuration(plugin) ? "worker_configuration_rejected" : "worker_plugin_quarantined",
+                                plugin.reason());
                     case "failing" -> log(worker, plugin, Level.WARN, "worker_plugin_failing", plugin.reason());
                     case "active" -> {
+                        if (plugin.outdated()) {
+                            log(worker, plugin, Level.ERROR, "worker_plugin_outdated", plugin.reason());
+                        }
                         if (worker.plugins.stream().anyMatch(before -> recovers(before, plugin))) {
                             log(
                                     worker,
@@ -61,6 +69,11 @@ final class PluginReports {
         }
     }
 
+    /** Whether it is of config.toml or plugins.toml itself. */
+    private static boolean configuration(PluginReport plugin) {
+        return plugin.kind().isEmpty() && plugin.file().endsWith(".toml");
+    }
+
     private static boolean recovers(PluginReport before, PluginReport now) {
         return before.state().equals("failing") && before.kind().equals(now.kind());
     }
@@ -75,8 +88,8 @@ final class PluginReports {
                 worker.fingerprint,
                 "worker_id",
                 worker.id,
-                "plugin",
-                plugin.kind());
+                plugin.kind().isEmpty() ? "file" : "plugin",
+                plugin.kind().isEmpty() ? plugin.file() : plugin.kind());
     }
 
     /** What is in force in each worker that says so. */

@@ -241,6 +241,38 @@ class ControlSocketTest {
         }
     }
 
+    /** A worker's log is on the standard error of somebody's agent; the administrator reads the daemon's. */
+    @Test
+    void whatIsNotInForceInAWorkerIsLoggedOnceByItsName() throws Exception {
+        TestDaemon.User ann = daemon.user("ann");
+        TestDaemon.Mcp mcp = ann.mcp();
+        try (FakeServer data = new FakeServer("worker")) {
+            TestDaemon.Worker worker = daemon.new Worker(ann, data)
+                    .register(mcp.await(Directive.LaunchWorker.class).grant())
+                    .ready();
+            SessionPayload.ReportPlugins report = new SessionPayload.ReportPlugins(
+                    java.util.List.of(
+                            new PluginReport("calm", "1", "active", "c.jar", "holds requests", "required"),
+                            new PluginReport(
+                                    "p", "1", "active", "p.jar", "x.toml:3:1: bad; 1 goes on", "required", true),
+                            new PluginReport("", "", "quarantined", "/etc/config.toml", "config.toml:1:1: bad", ""),
+                            new PluginReport("", "", "quarantined", "/etc/plugins/q.jar", "is not a whole jar", "")),
+                    java.util.List.of());
+            worker.registration.session().request(report);
+            worker.registration.session().request(report);
+            assertEquals(
+                    java.util.List.of(
+                            "worker_plugin_outdated [plugin, p] x.toml:3:1: bad; 1 goes on",
+                            "worker_configuration_rejected [file, /etc/config.toml] config.toml:1:1: bad",
+                            "worker_plugin_quarantined [file, /etc/plugins/q.jar] is not a whole jar"),
+                    daemon.events.stream()
+                            .filter(event ->
+                                    event.startsWith("worker_plugin_") || event.startsWith("worker_configuration_"))
+                            .map(event -> event.replaceFirst("\\[fingerprint, [^,]+, worker_id, [^,]+, ", "["))
+                            .toList());
+        }
+    }
+
     @Test
     void stoppedDaemonGivesTheListenerBackOnStart() {
         int port = daemon.port();

@@ -32,6 +32,9 @@ final class Change {
     private final Waits waits;
     private final ChangeLog told;
     private final Places places;
+    /** Those of its troubles that the log has already. */
+    private final Set<Trouble> logged = new HashSet<>();
+
     private final List<Planned> staged = new ArrayList<>();
     private final List<Planned> undecided = new ArrayList<>();
 
@@ -68,6 +71,12 @@ final class Change {
     /** What does not run as the plan wants it. */
     List<Trouble> troubles() {
         return places.troubles;
+    }
+
+    /** Adds what was logged as another change's. */
+    void tell(Trouble trouble) {
+        places.troubles.add(trouble);
+        logged.add(trouble);
     }
 
     /** Whether the plan in force says something else of this component. */
@@ -413,6 +422,7 @@ final class Change {
                             .orElse("");
             String earlier = lines.putIfAbsent(trouble.component().kind(), line);
             if (earlier == null
+                    && !logged.contains(trouble)
                     && !line.equals(deployment.troubles.get(trouble.component().kind()))) {
                 deployment.log.log(
                         EventLog.Level.ERROR,

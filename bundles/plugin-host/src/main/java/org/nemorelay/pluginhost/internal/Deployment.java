@@ -264,7 +264,7 @@ final class Deployment {
         }
         change.troubles().stream()
                 .filter(trouble -> change.asks(trouble.component()))
-                .forEach(again.troubles()::add);
+                .forEach(again::tell);
         again.commit();
     }
 

@@ -119,7 +119,13 @@ final class Report {
         }
         String failure = failing.apply(generation.bundle(), kind);
         return failure.isEmpty()
-                ? status(kind, generation, State.ACTIVE, remarks(kind, starting, troubles))
+                ? new PluginStatus(
+                        kind,
+                        generation.version(),
+                        State.ACTIVE,
+                        generation.file().toString(),
+                        remarks(kind, starting, troubles),
+                        troubles.containsKey(kind))
                 : status(kind, generation, State.FAILING, failure);
     }
 

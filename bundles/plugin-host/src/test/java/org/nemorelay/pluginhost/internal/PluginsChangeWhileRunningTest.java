@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -68,9 +69,17 @@ class PluginsChangeWhileRunningTest extends WithHost {
         assertEquals(Optional.of("two"), reason());
         assertEquals(State.ACTIVE, state("p").state());
         host.await(() -> state("p").reason().contains("must not be bad"), () -> state("p") + " " + host.log);
+        assertTrue(state("p").outdated());
+        assertEquals(
+                1,
+                host.log.stream()
+                        .filter(line -> line.contains("must not be bad"))
+                        .count(),
+                () -> host.log.toString());
         host.noPlan().plan("p", BY_KIND, Map.of("reason", "three")).replan();
         awaitReason("three");
         host.await(() -> state("p").reason().isEmpty(), () -> state("p") + " " + host.log);
+        assertFalse(state("p").outdated());
     }
 
     @Test

@@ -221,7 +221,8 @@ final class CommandCodec {
                             plugin.string("state"),
                             plugin.string("file"),
                             plugin.string("reason"),
-                            plugin.has("planned") ? plugin.string("planned") : ""));
+                            plugin.has("planned") ? plugin.string("planned") : "",
+                            plugin.has("outdated") && plugin.bool("outdated")));
                 }
                 List<SettingReport> settings = new ArrayList<>();
                 // A worker that has not been updated yet says nothing of these.

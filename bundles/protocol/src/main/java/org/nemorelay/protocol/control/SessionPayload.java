@@ -102,7 +102,7 @@ public sealed interface SessionPayload {
         public Map<String, Object> json() {
             List<Object> items = new ArrayList<>();
             for (PluginReport plugin : plugins) {
-                items.add(Json.object(
+                Map<String, Object> item = Json.object(
                         "kind",
                         plugin.kind(),
                         "version",
@@ -114,7 +114,11 @@ public sealed interface SessionPayload {
                         "reason",
                         plugin.reason(),
                         "planned",
-                        plugin.planned()));
+                        plugin.planned());
+                if (plugin.outdated()) {
+                    item.put("outdated", true);
+                }
+                items.add(item);
             }
             List<Object> values = new ArrayList<>();
             for (SettingReport one : settings) {

@@ -91,7 +91,9 @@ class FrameCodecTest {
     @Test
     void pluginReportsTravel() {
         SessionPayload payload = new SessionPayload.ReportPlugins(
-                List.of(new PluginReport("observability", "1.0.0", "active", "", "", "optional")),
+                List.of(
+                        new PluginReport("observability", "1.0.0", "active", "", "", "optional"),
+                        new PluginReport("pricing", "1.0.0", "active", "", "x", "optional", true)),
                 List.of(new SettingReport("logging.level", "\"info\"", "default")));
         ClientCommand command = new ClientCommand.Session(SessionRequest.of("s", new Secret("t"), "r", 2, payload));
         assertEquals(

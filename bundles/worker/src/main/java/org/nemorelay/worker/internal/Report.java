@@ -46,7 +46,13 @@ record Report(List<PluginReport> plugins, List<SettingReport> settings, int byte
         int bytes = bytes(kept, List.of()) + LAST_LINE;
         for (PluginReport one : sorted) {
             PluginReport brief = new PluginReport(
-                    one.kind(), one.version(), one.state(), one.file(), brief(one.reason()), one.planned());
+                    one.kind(),
+                    one.version(),
+                    one.state(),
+                    one.file(),
+                    brief(one.reason()),
+                    one.planned(),
+                    one.outdated());
             int more = bytes(List.of(brief), List.of());
             if (bytes + more <= MAX_BYTES) {
                 bytes += more;

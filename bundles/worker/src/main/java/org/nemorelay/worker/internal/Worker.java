@@ -452,7 +452,8 @@ final class Worker implements Runnable {
                         ? ""
                         : Optional.ofNullable(planned.get(status.kind()))
                                 .map(required -> required ? "required" : "optional")
-                                .orElse("no"));
+                                .orElse("no"),
+                status.outdated());
     }
 
     private void stopped(String reason, Optional<RelayException> failure) {

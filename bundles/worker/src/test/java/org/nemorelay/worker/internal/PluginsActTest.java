@@ -451,6 +451,7 @@ final class PluginsActTest {
         assertTrue(answer.contains("data: {\"last\":1}"), answer);
         assertTrue(answer.endsWith("0\r\n\r\n"), answer);
         assertEquals(-1, provided.get(10, TimeUnit.SECONDS));
+        assertEquals(List.of(), log.lines, "nobody but the plugin ended it");
     }
 
     @Test

@@ -86,7 +86,7 @@ class RequiredPluginTest {
                                     .stderr()
                                     .lines()
                                     .anyMatch(said ->
-                                            said.contains("worker_plugin_quarantined") && said.contains(reason)));
+                                            said.contains("worker_configuration_rejected") && said.contains(reason)));
                 }
                 Proc.Result status = bench.user
                         .withToken(bench.executable.toString(), "status", "--json", "--port", "" + relay.port())

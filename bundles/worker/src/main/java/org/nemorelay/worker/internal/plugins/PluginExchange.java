@@ -237,12 +237,13 @@ public final class PluginExchange {
             Optional<byte[]> body, ModelRequest offered, ModelRequest changed, ExchangeListener observer) {
         SentRequest sent = sentRequest(body, offered, changed);
         ProviderAnswer answer = new ProviderAnswer(sent, response);
+        ExchangeListener ends = new UnlessGivenUp(answer, providers);
         forwarder.forward(
                 sent,
                 answer,
                 answer,
                 destination(PluginHeaders.edit(offered.headers(), changed.headers()), PluginHeaders.READABLE_ANSWER),
-                body.isPresent() ? providers : new Both(providers, new RequestOnly(observer)),
+                body.isPresent() ? ends : new Both(ends, new RequestOnly(observer)),
                 answer::none);
         return answer.head();
     }
@@ -267,6 +268,14 @@ public final class PluginExchange {
 
     private void refuse(Refusal refusal) {
         Answers.json(response, callback, refusal.status(), refusal.json(api));
+    }
+
+    /** An answer that a plugin ends or gives up is not broken off by the provider. */
+    private record UnlessGivenUp(ProviderAnswer answer, ExchangeListener listener) implements ExchangeListener {
+        @Override
+        public void end(Outcome outcome) {
+            listener.end(answer.givenUp() ? new Outcome.ClientCancelled() : outcome);
+        }
     }
 
     /** Two listeners in one. */

@@ -64,6 +64,11 @@ final class ProviderAnswer extends Response.Wrapper implements Callback, ByteSou
         callback.succeeded();
     }
 
+    /** Whether the pipeline wants no more of it. */
+    synchronized boolean givenUp() {
+        return cancelled;
+    }
+
     // ---- what the forwarder does
 
     @Override
