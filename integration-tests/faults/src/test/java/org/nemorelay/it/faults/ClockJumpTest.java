@@ -100,18 +100,18 @@ class ClockJumpTest {
     void clocksThatJumpInAnyStateChangeNothing(State state, String offset) throws Exception {
         try (Scene scene = scene(Maker.OURS)) {
             state.enter(scene);
-            scene.stream("slow", 30);
-            scene.awaitSubmitted("slow");
+            scene.traffic.stream("slow", 30);
+            scene.traffic.awaitSubmitted("slow");
             scene.remember();
             for (Clock clock : Clock.values()) {
                 Files.writeString(clock.file(folder), offset);
             }
             awaitClock(scene.port(), offset);
-            scene.stream("after", 1);
+            scene.traffic.stream("after", 1);
             scene.letGo();
             scene.await(new Fault(Maker.OURS, state, EnumSet.of(Victim.PROVIDER), Fault.Next.LATER).ending());
-            scene.assertAnswered("slow", true);
-            scene.assertAnswered("after", true);
+            scene.traffic.assertAnswered("slow", true);
+            scene.traffic.assertAnswered("after", true);
             scene.assertEndsWell();
         }
     }
@@ -182,8 +182,8 @@ class ClockJumpTest {
     private void assertNothingComesOf(Maker maker, Scene scene, String name, Map<Clock, String> jumps)
             throws IOException {
         scene.remember();
-        scene.stream("slow-" + name, 50);
-        scene.awaitSubmitted("slow-" + name);
+        scene.traffic.stream("slow-" + name, 50);
+        scene.traffic.awaitSubmitted("slow-" + name);
         for (Map.Entry<Clock, String> jump : jumps.entrySet()) {
             Files.writeString(jump.getKey().file(folder), jump.getValue());
         }
@@ -194,12 +194,12 @@ class ClockJumpTest {
         if (jumps.containsKey(Clock.WORKER)) {
             awaitClock(workerPort(scene), jumps.get(Clock.WORKER));
         }
-        scene.stream("after-" + name, 1);
+        scene.traffic.stream("after-" + name, 1);
         // Its challenge, registration and reference begin under the new time.
         scene.startHarness();
-        scene.awaitCallers();
-        scene.assertAnswered("slow-" + name, true);
-        scene.assertAnswered("after-" + name, true);
+        scene.traffic.awaitCallers();
+        scene.traffic.assertAnswered("slow-" + name, true);
+        scene.traffic.assertAnswered("after-" + name, true);
         scene.await(Fault.Ending.SAME_WORKER);
         assertEquals(
                 List.of(),

@@ -60,8 +60,8 @@ class DiskFullTest {
     private void run(Maker maker) throws Exception {
         try (Scene scene = new Scene(folder, maker)) {
             State.READY.enter(scene);
-            scene.stream("slow", 50);
-            scene.awaitSubmitted("slow");
+            scene.traffic.stream("slow", 50);
+            scene.traffic.awaitSubmitted("slow");
             Path fill = home.resolve("fill");
             try (OutputStream out = Files.newOutputStream(fill)) {
                 while (true) {
@@ -70,7 +70,7 @@ class DiskFullTest {
             } catch (IOException full) {
                 // As wanted.
             }
-            scene.assertAnswered("slow", true);
+            scene.traffic.assertAnswered("slow", true);
             scene.kill(Victim.WORKER);
             // After the grace the next worker starts, and its generation cannot be written.
             String event = switch (maker) {
@@ -90,8 +90,8 @@ class DiskFullTest {
                 assertTrue(line.contains("No space left on device") && line.contains(home.toString()), line);
             }
             assertEquals(200, RawHttp.get(scene.port(), "/healthz").status());
-            scene.stream("meanwhile", 1);
-            scene.assertAnswered("meanwhile", true);
+            scene.traffic.stream("meanwhile", 1);
+            scene.traffic.assertAnswered("meanwhile", true);
             Files.delete(fill);
             scene.assertEndsWell();
         }

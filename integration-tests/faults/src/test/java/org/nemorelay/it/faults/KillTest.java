@@ -50,7 +50,7 @@ class KillTest {
     void b43WorkersOfADaemonThatNeverComesBackEnd() {
         try (Scene scene = new Scene(folder, Maker.OURS)) {
             State.READY.enter(scene);
-            scene.stream("slow", 30);
+            scene.traffic.stream("slow", 30);
             scene.kill(Victim.DAEMON);
             Await.until(
                     () -> "worker and client have ended\n" + scene.workers() + scene.mcps(),
@@ -89,13 +89,13 @@ class KillTest {
         String how = "";
         try (Scene scene = new Scene(folder, fault.maker())) {
             fault.state().enter(scene);
-            scene.stream("slow", 50);
-            scene.awaitSubmitted("slow");
-            scene.stream("quick", 1);
+            scene.traffic.stream("slow", 50);
+            scene.traffic.awaitSubmitted("slow");
+            scene.traffic.stream("quick", 1);
             scene.remember();
             fault.victims().forEach(scene::kill);
             for (int i = 0; i < 3; i++) {
-                scene.stream("after-" + i, 1);
+                scene.traffic.stream("after-" + i, 1);
             }
             scene.supervise();
             scene.letGo();
@@ -109,12 +109,12 @@ class KillTest {
             } else {
                 scene.await(fault.ending());
             }
-            scene.assertAnswered("slow", fault.streamSurvives());
+            scene.traffic.assertAnswered("slow", fault.streamSurvives());
             if (fault.state() == State.DRAINING) {
-                scene.assertAnswered("draining", fault.drainingStreamSurvives());
+                scene.traffic.assertAnswered("draining", fault.drainingStreamSurvives());
             }
             if (fault.requestsSurvive()) {
-                List.of("quick", "after-0", "after-1", "after-2").forEach(id -> scene.assertAnswered(id, true));
+                List.of("quick", "after-0", "after-1", "after-2").forEach(id -> scene.traffic.assertAnswered(id, true));
             }
             if (scene.mcps().isEmpty()) {
                 scene.startHarness();

@@ -28,15 +28,15 @@ class LongThoughtTest {
                 if (way.equals("worker")) {
                     State.READY.enter(scene);
                 }
-                scene.stream(way + "-head", 2, patience, "x-thinks: " + seconds);
-                scene.stream(way + "-stream", 2, patience, "x-pauses: " + seconds);
+                scene.traffic.stream(way + "-head", 2, patience, "x-thinks: " + seconds);
+                scene.traffic.stream(way + "-stream", 2, patience, "x-pauses: " + seconds);
                 for (String part : List.of("-head", "-stream")) {
-                    scene.awaitSubmitted(way + part);
+                    scene.traffic.awaitSubmitted(way + part);
                     ids.add(way + part);
                 }
             }
             for (String id : ids) {
-                scene.assertAnswered(id, true, patience);
+                scene.traffic.assertAnswered(id, true, patience);
             }
             scene.assertEndsWell();
         }

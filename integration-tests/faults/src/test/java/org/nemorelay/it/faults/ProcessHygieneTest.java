@@ -42,8 +42,9 @@ class ProcessHygieneTest {
             long worker = scene.workers().getFirst().pid();
             assertEquals(worker, session(worker), "it leads its session");
             assertNotEquals(session(harness.pid()), session(worker));
-            scene.stream("slow", 30);
-            Await.until(scene::transcript, Scene.LIMIT, () -> scene.notes().contains("slow "));
+            scene.traffic.stream("slow", 30);
+            Await.until(
+                    scene::transcript, Scene.LIMIT, () -> scene.traffic.notes().contains("slow "));
             // The group: a negative number.
             Scene.signal(-harness.pid(), "KILL");
             Await.until("the client is gone", Scene.LIMIT, () -> scene.mcps().isEmpty());
@@ -51,8 +52,8 @@ class ProcessHygieneTest {
                     "the daemon notices by the socket",
                     Duration.ofSeconds(10),
                     () -> scene.daemonLog().contains("event=mcp_control_disconnected"));
-            scene.awaitCallers();
-            scene.assertSubmittedOnce();
+            scene.traffic.awaitCallers();
+            scene.traffic.assertSubmittedOnce();
             assertEquals(worker, scene.workers().getFirst().pid(), "it streamed to the end");
             Await.until(
                     () -> "the worker ends with the reference\n" + scene.transcript(),

@@ -1,6 +1,5 @@
 package org.nemorelay.it.faults;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -25,7 +23,6 @@ import org.nemorelay.it.Distribution;
 import org.nemorelay.it.Maker;
 import org.nemorelay.it.Proc;
 import org.nemorelay.it.ProcessTable;
-import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
 import org.nemorelay.json.JsonObject;
@@ -46,14 +43,11 @@ final class Scene implements AutoCloseable {
     private final Path folder;
     private final User user;
     private final Maker.Program program;
-    private final Path notes;
     private final int daemonPort = Relay.freePort();
     private final int providerPort = Relay.freePort();
     private final Map<String, String> daemons;
     private final Map<String, String> clients;
-    private final Set<String> asked = ConcurrentHashMap.newKeySet();
-    private final Map<String, Integer> answered = new ConcurrentHashMap<>();
-    private final List<Thread> callers = new CopyOnWriteArrayList<>();
+    final Traffic traffic;
     private final List<Proc> harnesses = new ArrayList<>();
     private final List<Proc> all = new CopyOnWriteArrayList<>();
     private Proc provider;
@@ -83,8 +77,8 @@ final class Scene implements AutoCloseable {
         this.folder = folder;
         this.daemons = daemons;
         this.clients = clients;
-        notes = folder.resolve("notes");
         user = User.self(folder.resolve("home"));
+        traffic = new Traffic(user, daemonPort, folder.resolve("notes"), this::transcript);
         program = maker.configured(
                 folder.resolve("tree"),
                 Relay.upstreamToml("http://127.0.0.1:" + providerPort + "/worker"),
@@ -121,7 +115,7 @@ final class Scene implements AutoCloseable {
                         Resource.file(folder, "provider.py"),
                         "127.0.0.1",
                         Integer.toString(providerPort),
-                        notes.toString())
+                        traffic.notesFile().toString())
                 .start();
         all.add(provider);
         provider.stdoutLine(0, LIMIT);
@@ -346,45 +340,7 @@ final class Scene implements AutoCloseable {
         }
     }
 
-    // ---- traffic
-
-    /** Sends a request that the provider answers with this many events, 100 ms apart, and keeps what came of it. */
-    void stream(String id, int events) {
-        stream(id, events, Duration.ofSeconds(120));
-    }
-
-    /** The same with more header lines, and with this long for each event. */
-    void stream(String id, int events, Duration patience, String... more) {
-        asked.add(id);
-        callers.add(Thread.ofPlatform().daemon().name("caller " + id).start(() -> {
-            int status = 0;
-            try (RawHttp http = new RawHttp(daemonPort, patience)) {
-                String[] headers = Stream.concat(
-                                Stream.of(
-                                        user.header(),
-                                        "x-request-id: " + id,
-                                        "x-events: " + events,
-                                        "content-type: application/json"),
-                                Stream.of(more))
-                        .toArray(String[]::new);
-                RawHttp.Answer answer =
-                        http.send("POST", "/v1/messages", "{}", headers).answer();
-                status = answer.text().contains("data: " + (events - 1)) ? answer.status() : -answer.status();
-            } catch (RuntimeException e) {
-                // Broken off: what counts is how often the provider saw it.
-            }
-            answered.put(id, status);
-        }));
-    }
-
-    /** The provider's notes: a line for each request, its id and its target. */
-    String notes() {
-        try {
-            return Files.exists(notes) ? Files.readString(notes) : "";
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
+    // ---- the route
 
     String daemonLog() {
         return daemon.process().stderr();
@@ -491,24 +447,6 @@ final class Scene implements AutoCloseable {
         });
     }
 
-    void awaitSubmitted(String id) {
-        Await.until(this::transcript, LIMIT, () -> submissions(id) > 0);
-    }
-
-    private long submissions(String id) {
-        return notes().lines().filter(line -> line.startsWith(id + " ")).count();
-    }
-
-    /** Whether a request was answered to its end. */
-    void assertAnswered(String id, boolean whole) {
-        assertAnswered(id, whole, LIMIT);
-    }
-
-    void assertAnswered(String id, boolean whole, Duration limit) {
-        Await.until("an end of " + id, limit, () -> answered.containsKey(id));
-        assertEquals(whole, answered.get(id) == 200, () -> id + " was answered to its end\n" + transcript());
-    }
-
     /**
      * The documented end: one worker serves the route again, each request was submitted at most once, and when the
      * sessions have ended nothing is left of them, in processes, routes and descriptors.
@@ -523,12 +461,11 @@ final class Scene implements AutoCloseable {
         AtomicInteger attempts = new AtomicInteger();
         Await.until(this::transcript, SETTLED, () -> {
             String id = "last-" + attempts.incrementAndGet();
-            stream(id, 2);
-            Await.until("an answer to " + id, LIMIT, () -> answered.containsKey(id));
-            return answered.get(id) == 200 && notes().contains(id + " /worker/v1/messages");
+            traffic.stream(id, 2);
+            return traffic.awaitEnd(id, LIMIT) == 200 && traffic.notes().contains(id + " /worker/v1/messages");
         });
-        awaitCallers();
-        assertSubmittedOnce();
+        traffic.awaitCallers();
+        traffic.assertSubmittedOnce();
         if (maker == Maker.OURS) {
             assertSurvivorsHoldNothing();
         }
@@ -561,7 +498,7 @@ final class Scene implements AutoCloseable {
      */
     private void assertSurvivorsHoldNothing() {
         mcps().forEach(mcp -> assertHolds(mcp.pid(), 0));
-        workers().forEach(worker -> assertHolds(worker.pid(), callers.size()));
+        workers().forEach(worker -> assertHolds(worker.pid(), traffic.callers()));
     }
 
     private void assertHolds(long pid, int pooled) {
@@ -582,35 +519,11 @@ final class Scene implements AutoCloseable {
 
     /** Open is what it has opened at its start, and a pool of connections to the provider, at most one for each caller. */
     private boolean closedWhatItOpened(Descriptors now) {
-        return now.closedWhatCameSince(atStart, providerPort) && now.connected().size() <= callers.size();
-    }
-
-    void awaitCallers() {
-        for (Thread caller : callers) {
-            try {
-                assertTrue(caller.join(Duration.ofSeconds(130)), () -> caller.getName() + " was let hang");
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-    }
-
-    /** Each request has come to an end, and one that has begun to be answered was submitted. */
-    void assertSubmittedOnce() {
-        List<String> ids = notes().lines()
-                .map(line -> line.substring(0, line.indexOf(' ')))
-                .toList();
-        assertEquals(ids.stream().distinct().toList(), ids, "no request was submitted twice");
-        assertEquals(asked, answered.keySet(), "each request has an end");
-        answered.forEach((id, status) -> {
-            if (Math.abs(status) == 200) {
-                assertTrue(ids.contains(id), () -> id + " was answered by somebody else");
-            }
-        });
+        return now.closedWhatCameSince(atStart, providerPort) && now.connected().size() <= traffic.callers();
     }
 
     String transcript() {
-        StringBuilder text = new StringBuilder("state " + daemon.workers() + ", answered " + answered + "\n");
+        StringBuilder text = new StringBuilder("state " + daemon.workers() + ", answered " + traffic.answered() + "\n");
         all.forEach(process -> text.append(process.transcript()).append('\n'));
         return text.toString();
     }

@@ -38,11 +38,11 @@ enum State {
         @Override
         void enter(Scene scene) {
             READY.enter(scene);
-            scene.stream("draining", 200);
+            scene.traffic.stream("draining", 200);
             Await.until(
                     "the stream runs through the worker",
                     LIMIT,
-                    () -> scene.notes().contains("draining /worker"));
+                    () -> scene.traffic.notes().contains("draining /worker"));
             scene.endHarnesses();
             Await.until("the worker drains", LIMIT, () -> scene.states().contains("draining"));
             scene.startHarness();

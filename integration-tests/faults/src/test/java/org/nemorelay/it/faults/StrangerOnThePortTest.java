@@ -88,22 +88,22 @@ class StrangerOnThePortTest {
         try (Scene scene = new Scene(folder, maker)) {
             State.READY.enter(scene);
             // A connection between daemon and worker stays open for the next request.
-            scene.stream("before", 1);
-            scene.assertAnswered("before", true);
+            scene.traffic.stream("before", 1);
+            scene.traffic.assertAnswered("before", true);
             long worker = scene.workers().getFirst().pid();
             int port = ProcessTable.listeningPorts(worker).getFirst();
             Path heard = folder.resolve("heard");
             Scene.signal(worker, "KILL");
             try (Proc stranger = stranger(port, heard)) {
                 for (int i = 0; i < 10; i++) {
-                    scene.stream("meanwhile-" + i, 1);
-                    scene.assertAnswered("meanwhile-" + i, true);
+                    scene.traffic.stream("meanwhile-" + i, 1);
+                    scene.traffic.assertAnswered("meanwhile-" + i, true);
                 }
                 scene.kill(Victim.DAEMON);
                 scene.startDaemon();
                 for (int i = 10; i < 20; i++) {
-                    scene.stream("meanwhile-" + i, 1);
-                    scene.assertAnswered("meanwhile-" + i, true);
+                    scene.traffic.stream("meanwhile-" + i, 1);
+                    scene.traffic.assertAnswered("meanwhile-" + i, true);
                 }
                 scene.awaitReady();
                 assertEquals("", Files.readString(heard));

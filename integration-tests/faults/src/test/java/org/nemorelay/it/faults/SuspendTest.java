@@ -194,11 +194,11 @@ class SuspendTest {
                 scale == 1 ? Map.of() : Map.of("NEMO_RELAY_TEST_TIME_SCALE", Integer.toString(scale));
         try (Scene scene = new Scene(folder, maker, scaled, scaled)) {
             silence.state.enter(scene);
-            scene.stream("slow", 30);
-            scene.awaitSubmitted("slow");
+            scene.traffic.stream("slow", 30);
+            scene.traffic.awaitSubmitted("slow");
             scene.remember();
             silence.begin(scene);
-            scene.stream("meanwhile", 1);
+            scene.traffic.stream("meanwhile", 1);
             silence.meanwhile(scene);
             // The time itself is what is tested; scaled timers end after 12 and 15 s, reached or not while the state
             // was made.
@@ -208,7 +208,7 @@ class SuspendTest {
                         scene::transcript, Scene.LIMIT, () -> scene.daemonLog().contains(silence.proof));
             }
             silence.end(scene);
-            scene.stream("after", 1);
+            scene.traffic.stream("after", 1);
             scene.letGo();
             if (maker == Maker.STOCK && silence == Silence.GRACE_OF_WORKER) {
                 // It asks over HTTP/2 whether its worker is there, and breaks off what a silent one has after 20 s.
@@ -216,11 +216,11 @@ class SuspendTest {
             } else {
                 scene.await(silence.ending);
                 for (String id : silence.answered()) {
-                    scene.assertAnswered(id, true);
+                    scene.traffic.assertAnswered(id, true);
                 }
                 if (silence.state == State.DRAINING && maker == Maker.OURS) {
                     // Cut with the drain of the worker that it stands still in.
-                    scene.assertAnswered("draining", silence.victim != Victim.WORKER);
+                    scene.traffic.assertAnswered("draining", silence.victim != Victim.WORKER);
                 }
             }
             scene.assertEndsWell();
