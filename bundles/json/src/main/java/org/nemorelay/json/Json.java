@@ -12,6 +12,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -23,7 +24,7 @@ public final class Json {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build();
-    private static final String[] REMARKS = {" (start marker at", ": enable `", " (not recognized as"};
+    private static final String[] REMARKS = {" (start marker at", ": enable `", " (not recognized as", ", from `"};
     private static final char[] HEX = "0123456789abcdef".toCharArray();
 
     private Json() {}
@@ -262,6 +263,9 @@ public final class Json {
     }
 
     private static JsonException malformed(JacksonException e) {
+        if (e instanceof StreamConstraintsException) {
+            return new JsonException("beyond what is read as JSON: " + plain(e.getOriginalMessage()));
+        }
         return new JsonException("not JSON at " + place(e.getLocation()) + ": " + plain(e.getOriginalMessage()));
     }
 
@@ -270,7 +274,7 @@ public final class Json {
         String plain = message;
         for (String remark : REMARKS) {
             int at = plain.indexOf(remark);
-            plain = at < 0 ? plain : plain.substring(0, at);
+            plain = at < 0 ? plain : plain.substring(0, at) + (remark.startsWith(",") ? ")" : "");
         }
         return plain;
     }

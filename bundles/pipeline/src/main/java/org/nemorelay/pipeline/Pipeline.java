@@ -145,7 +145,7 @@ public final class Pipeline {
     }
 
     /** A stage that fails on null. */
-    private static <R> CompletableFuture<R> answered(CompletionStage<R> stage) {
+    static <R> CompletableFuture<R> answered(CompletionStage<R> stage) {
         CompletableFuture<R> future = given(stage).toCompletableFuture();
         if (future.isDone() && !future.isCompletedExceptionally()) {
             Objects.requireNonNull(future.resultNow(), "its stage completed with null");

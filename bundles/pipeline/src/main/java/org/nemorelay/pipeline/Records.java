@@ -36,7 +36,8 @@ public final class Records {
         stage.share()
                 .<Event>call(
                         CALL_NANOS,
-                        budget -> stage.service().inject(event).thenApply(additions -> added(event, additions)),
+                        budget -> Pipeline.answered(stage.service().inject(event))
+                                .thenApply(additions -> added(event, additions)),
                         (injected, failure) -> inject(stages, at + 1, failure == null ? injected : event, recorded));
     }
 
@@ -46,8 +47,12 @@ public final class Records {
         }
         Map<String, Object> metadata = new TreeMap<>(event.metadata().values());
         additions.forEach((key, value) -> {
-            if (!KEY.matcher(key).matches() || !simple(value)) {
-                throw new IllegalArgumentException("metadata cannot hold " + key);
+            if (key == null || !KEY.matcher(key).matches()) {
+                throw new IllegalArgumentException("metadata cannot have the key " + key);
+            }
+            if (!simple(value)) {
+                throw new IllegalArgumentException(
+                        "the value of " + key + " is no string, number or boolean, nor a list of one of these");
             }
             metadata.putIfAbsent(key, value);
         });
@@ -74,6 +79,8 @@ public final class Records {
             case Integer number -> 2;
             case BigInteger number -> 2;
             case BigDecimal number -> 2;
+            case Double number -> Double.isFinite(number) ? 2 : 0;
+            case Float number -> Float.isFinite(number) ? 2 : 0;
             case Boolean flag -> 3;
             case null, default -> 0;
         };
@@ -88,7 +95,8 @@ public final class Records {
         stage.share()
                 .<Event>call(
                         CALL_NANOS,
-                        budget -> stage.service().sanitize(event).thenApply(sanitized -> checked(event, sanitized)),
+                        budget -> Pipeline.answered(stage.service().sanitize(event))
+                                .thenApply(sanitized -> checked(event, sanitized)),
                         (sanitized, failure) -> {
                             if (failure == null) {
                                 sanitize(stages, at + 1, sanitized, recorded);

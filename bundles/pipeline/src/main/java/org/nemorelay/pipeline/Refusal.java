@@ -5,8 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.nemorelay.json.Json;
+import org.nemorelay.json.JsonException;
 import org.nemorelay.json.JsonText;
 import org.nemorelay.plugin.api.ModelApi;
+import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.StreamEvent;
 
 /**
@@ -27,6 +29,24 @@ public record Refusal(int status, String message, Optional<String> reason) {
     /** Every other error. */
     public static Refusal error(int status, String message) {
         return new Refusal(status, message, Optional.empty());
+    }
+
+    /** What no plugin could judge: a body that is no JSON object, says something twice, or goes deeper than is read. */
+    public static Optional<Refusal> unreadable(ModelRequest request) {
+        try {
+            request.body().object();
+            return Optional.empty();
+        } catch (JsonException e) {
+            return Optional.of(error(400, "plugins cannot judge the request's body: " + e.getMessage()));
+        }
+    }
+
+    /** @param limit {@code max_passthrough_body_bytes} */
+    public static Refusal tooLarge(long limit) {
+        return error(
+                413,
+                "payload too large: the request's body exceeds max_passthrough_body_bytes (" + limit
+                        + " bytes), which plugins may hold");
     }
 
     /** The body. */

@@ -17,6 +17,7 @@ public final class Share {
     public static final int MAX_RUNNING = 8;
 
     private static final int MAX_WAITING = 256;
+    private static final int MAX_LINE = 1_000;
 
     private final StageThreads threads;
     private final String plugin;
@@ -185,7 +186,8 @@ public final class Share {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         try {
-            return String.valueOf(cause).lines().findFirst().orElse("");
+            String line = String.valueOf(cause).lines().findFirst().orElse("");
+            return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "…";
         } catch (Throwable e) {
             return cause.getClass().getName();
         }

@@ -1,6 +1,7 @@
 package org.nemorelay.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.nemorelay.json.Json;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventMetadataInjector;
 import org.nemorelay.plugin.api.EventSanitizer;
@@ -78,6 +80,40 @@ class RecordsTest {
             assertEquals(List.of(), later);
         }
         assertEquals(wrong.size(), rig.log.size(), rig.log.toString());
+        assertTrue(rig.log.get(2).endsWith(": its stage completed with null"), rig.log.get(2));
+        assertTrue(rig.log.get(3).endsWith(": it returned null"), rig.log.get(3));
+    }
+
+    @Test
+    void aNumberIsANumberWhateverItsType() throws Exception {
+        Event recorded = recorded(
+                List.of(rig.stage(
+                        "a",
+                        event -> CompletableFuture.completedStage(
+                                Map.of("double", 0.5, "float", 0.1f, "list", List.of(1, 2.5))),
+                        1,
+                        false)),
+                List.of(rig.stage(
+                        "b",
+                        event -> CompletableFuture.completedStage(event.withData(Map.of("score", 1e-3))),
+                        1,
+                        false)));
+        assertEquals(
+                "{\"double\":0.5,\"float\":0.1,\"list\":[1,2.5],\"note\":\"secret\"}", Json.write(recorded.metadata()));
+        assertEquals("{\"score\":0.001}", Json.write(recorded.data().orElseThrow()));
+        for (double none : new double[] {Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertEquals(
+                    Map.of("note", "secret"),
+                    recorded(
+                                    List.of(rig.stage(
+                                            "a",
+                                            event -> CompletableFuture.completedStage(Map.of("x", none)),
+                                            1,
+                                            false)),
+                                    List.of())
+                            .metadata()
+                            .values());
+        }
     }
 
     @Test

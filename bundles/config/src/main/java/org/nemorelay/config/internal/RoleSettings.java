@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.nemorelay.config.EffectiveSettings;
 import org.nemorelay.config.LaunchOptions;
-import org.nemorelay.config.Secrets;
 import org.nemorelay.config.internal.Schema.Setting;
+import org.nemorelay.protocol.Secrets;
 import org.nemorelay.telemetry.LogSettings;
 
 /** The settings of a role as values and sources. */

@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -180,7 +181,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
 
     private void ask(HookPolicy policy, ToolCall call, CompletableFuture<Verdict> verdict) {
         try {
-            CompletionStage<Decision> stage = policy.decide(call);
+            CompletionStage<Decision> stage = Objects.requireNonNull(policy.decide(call), "it returned null");
             stage.whenComplete(
                     (decision, failure) -> verdict.complete(failure == null ? verdict(decision) : failed(failure)));
         } catch (Throwable e) {
@@ -197,7 +198,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
             case Decision.Allow() -> new Verdict.Allowed();
             case Decision.Deny(String reason) -> new Verdict.Denied(reason);
             case Decision.Ask(String reason) -> new Verdict.Asked(reason);
-            case null -> failed(new NullPointerException("the decision is null"));
+            case null -> failed(new NullPointerException("its stage completed with null"));
         };
     }
 

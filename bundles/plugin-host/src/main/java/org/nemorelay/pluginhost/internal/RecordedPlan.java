@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.nemorelay.config.PluginPlan;
-import org.nemorelay.config.Secrets;
+import org.nemorelay.protocol.Secrets;
 
 /** The plan as session events repeat it. Events leave the machine, so what may be a secret does not go into them. */
 final class RecordedPlan {

@@ -234,6 +234,10 @@ public final class Event {
             case Long number -> number;
             case BigInteger number -> number;
             case BigDecimal number -> number;
+            case Double number when Double.isFinite(number) -> BigDecimal.valueOf(number);
+            case Float number when Float.isFinite(number) -> new BigDecimal(number.toString());
+            case Double number -> throw new JsonException(number + " has no JSON form");
+            case Float number -> throw new JsonException(number + " has no JSON form");
             case Boolean flag -> flag;
             default -> throw new JsonException(value.getClass().getName() + " is not a JSON value");
         };

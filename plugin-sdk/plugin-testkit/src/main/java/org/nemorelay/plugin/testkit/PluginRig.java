@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -14,12 +15,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.nemorelay.pipeline.Answer;
 import org.nemorelay.pipeline.Clearance;
 import org.nemorelay.pipeline.Pipeline;
 import org.nemorelay.pipeline.Records;
+import org.nemorelay.pipeline.Refusal;
 import org.nemorelay.pipeline.Share;
 import org.nemorelay.pipeline.Stage;
 import org.nemorelay.pipeline.StageThreads;
@@ -32,6 +35,7 @@ import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.ExecutionIntercept;
 import org.nemorelay.plugin.api.HeaderMap;
 import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.plugin.api.ModelApi;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.RequestGuardrail;
 import org.nemorelay.plugin.api.RequestIntercept;
@@ -48,12 +52,16 @@ public final class PluginRig implements AutoCloseable {
     private static final long LIMIT = 1024 * 1024;
 
     private static final long DECIDE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long DECIDE_ALL_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final long PATIENCE_SECONDS = 30;
 
     private final List<Object> services;
     private final List<String> log = new CopyOnWriteArrayList<>();
     private final AtomicLong clock = new AtomicLong();
-    private final StageThreads threads = new StageThreads(new Log(), clock::get);
+    private final StageThreads threads = new StageThreads(new Log(log::add), clock::get);
+    /** Of the policies, whose failures are told in other words. */
+    private final StageThreads deciding = new StageThreads(new Log(line -> {}), clock::get);
+
     private final Stages stages;
 
     private PluginRig(List<Object> services) {
@@ -78,32 +86,43 @@ public final class PluginRig implements AutoCloseable {
     /** Takes a request through every service to the provider, and the answer back. */
     public Exchange send(ModelRequest request, FakeProvider provider) {
         Pipeline pipeline = new Pipeline(stages, LIMIT);
-        ModelRequest offered = stages.needBody() || !stages.executions().isEmpty()
-                ? request
-                : ModelRequest.ofHead(request.api(), request.path(), request.headers());
+        boolean held = stages.needBody() || !stages.executions().isEmpty();
+        HeaderMap shown = AgentHeaders.shown(request.headers());
+        ModelRequest offered =
+                held ? request.withHeaders(shown) : ModelRequest.ofHead(request.api(), request.path(), shown);
+        if (held && request.body().length() > LIMIT) {
+            return refused(request.api(), Refusal.tooLarge(LIMIT));
+        }
+        Optional<Refusal> unreadable = held ? Refusal.unreadable(request) : Optional.empty();
+        if (unreadable.isPresent()) {
+            return refused(request.api(), unreadable.get());
+        }
         int before = provider.requests().size();
         Clearance clearance = await(pipeline.admit(offered));
         return switch (clearance.verdict()) {
-            case Clearance.Verdict.Refused(var refusal) ->
-                new Exchange(
-                        request.api(),
-                        List.of(),
-                        refusal.status(),
-                        HeaderMap.of().with("content-type", "application/json"),
-                        refusal.json(request.api()),
-                        true);
+            case Clearance.Verdict.Refused(var refusal) -> refused(request.api(), refusal);
             case Clearance.Verdict.Go(ModelRequest admitted) -> {
                 // A body that no service reads is sent as it came.
                 Answer answer = await(pipeline.execute(
                         admitted,
-                        changed ->
-                                provider.send(changed.hasBody() ? changed : request.withHeaders(changed.headers()))));
+                        changed -> provider.send((changed.hasBody() ? changed : request)
+                                .withHeaders(AgentHeaders.sent(request.headers(), shown, changed.headers())))));
                 yield exchange(
                         request,
                         answer,
                         provider.requests().subList(before, provider.requests().size()));
             }
         };
+    }
+
+    private static Exchange refused(ModelApi api, Refusal refusal) {
+        return new Exchange(
+                api,
+                List.of(),
+                refusal.status(),
+                HeaderMap.of().with("content-type", "application/json"),
+                refusal.json(api),
+                true);
     }
 
     private Exchange exchange(ModelRequest request, Answer answer, List<ModelRequest> sent) {
@@ -136,8 +155,10 @@ public final class PluginRig implements AutoCloseable {
                 await(share(service).ask(Long.MAX_VALUE, () -> {
                     try {
                         subscriber.onEvent(recorded);
-                    } catch (Exception e) {
-                        log.add("plugin_failed plugin " + name(service) + " failed in onEvent: " + e.getMessage());
+                    } catch (Throwable e) {
+                        log.add("plugin_failed plugin " + name(service) + " failed in onEvent: "
+                                + Objects.requireNonNullElse(
+                                        e.getMessage(), e.getClass().getName()));
                     }
                     return CompletableFuture.completedStage(null);
                 }));
@@ -154,15 +175,9 @@ public final class PluginRig implements AutoCloseable {
                 .sorted(Comparator.comparingInt(HookPolicy::priority).thenComparing(PluginRig::name))
                 .toList();
         Decision decision = Decision.allow();
+        long deadline = clock.get() + DECIDE_ALL_NANOS;
         for (HookPolicy policy : policies) {
-            Decision said;
-            try {
-                said = await(share(policy)
-                        .ask(DECIDE_NANOS, () -> policy.decide(call).thenApply(Objects::requireNonNull)));
-            } catch (CompletionException e) {
-                return Decision.deny(e.getCause().getMessage().replaceFirst("^the plugin", "the policy plugin")
-                        + ", so this tool call is denied");
-            }
+            Decision said = decided(policy, call, Math.clamp(deadline - clock.get(), 1, DECIDE_NANOS));
             if (said instanceof Decision.Deny) {
                 return said;
             }
@@ -171,6 +186,41 @@ public final class PluginRig implements AutoCloseable {
             }
         }
         return decision;
+    }
+
+    /** One policy's word; what it does wrong is a denial, in the words of the worker's own threads for policies. */
+    private Decision decided(HookPolicy policy, ToolCall call, long nanos) {
+        String plugin = name(policy);
+        try {
+            return await(deciding.share(plugin).ask(nanos, () -> {
+                try {
+                    return Objects.requireNonNull(policy.decide(call), "it returned null")
+                            .handle((decision, failure) -> decision != null
+                                    ? decision
+                                    : failed(
+                                            plugin,
+                                            failure != null
+                                                    ? failure
+                                                    : new NullPointerException("its stage completed with null")));
+                } catch (Throwable e) {
+                    return CompletableFuture.completedStage(failed(plugin, e));
+                }
+            }));
+        } catch (CompletionException e) {
+            log.add("plugin_slow plugin " + plugin + " took too long for a decision, the tool call is denied");
+            return denied(plugin, "did not decide within " + Math.max(1, TimeUnit.NANOSECONDS.toSeconds(nanos)) + " s");
+        }
+    }
+
+    private Decision failed(String plugin, Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        log.add("plugin_failed plugin " + plugin + " failed in decide, the tool call is denied: " + cause);
+        return denied(plugin, "failed");
+    }
+
+    private static Decision denied(String plugin, String what) {
+        return Decision.deny("the policy plugin \"" + plugin + "\" " + what + ", so this tool call is denied");
     }
 
     /** Moves the clock of the time budgets. */
@@ -187,6 +237,7 @@ public final class PluginRig implements AutoCloseable {
     @Override
     public void close() {
         threads.close();
+        deciding.close();
     }
 
     private <S> List<Stage<S>> of(Class<S> type, ToIntFunction<S> priority, Predicate<S> needsBody) {
@@ -223,7 +274,7 @@ public final class PluginRig implements AutoCloseable {
         }
     }
 
-    private final class Log implements EventLog {
+    private record Log(Consumer<String> lines) implements EventLog {
         @Override
         public boolean enabled(Level level) {
             return true;
@@ -231,7 +282,7 @@ public final class PluginRig implements AutoCloseable {
 
         @Override
         public void log(Level level, String target, String event, String message, Object... fields) {
-            log.add(event + " " + message);
+            lines.accept(event + " " + message);
         }
 
         @Override

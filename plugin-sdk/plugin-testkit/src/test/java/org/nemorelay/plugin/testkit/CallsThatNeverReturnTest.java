@@ -112,7 +112,8 @@ class CallsThatNeverReturnTest {
     void aToolCallIsDenied() throws Exception {
         try (PluginRig rig = PluginRig.of(new Undecided())) {
             assertEquals(
-                    Decision.deny("the policy plugin \"Undecided\" took too long, so this tool call is denied"),
+                    Decision.deny(
+                            "the policy plugin \"Undecided\" did not decide within 5 s, so this tool call is denied"),
                     late(rig, () -> rig.decide(ToolCalls.shell(ToolCall.Agent.CODEX, "ls"))));
         }
     }

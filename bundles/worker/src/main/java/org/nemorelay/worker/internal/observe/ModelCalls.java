@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
-import org.nemorelay.config.Secrets;
 import org.nemorelay.pipeline.Clearance;
+import org.nemorelay.protocol.Secrets;
 import org.nemorelay.worker.internal.observe.Session.ToolHint;
 
 /** What model requests leave in the record (plugins.md 1.5 to 1.7). Owned by one thread. */

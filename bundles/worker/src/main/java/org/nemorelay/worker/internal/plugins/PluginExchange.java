@@ -106,7 +106,7 @@ public final class PluginExchange {
             return;
         }
         if (request.getLength() > limit) {
-            refuse(tooLarge());
+            refuse(Refusal.tooLarge(limit));
             return;
         }
         Content.Source.asByteArrayAsync(
@@ -114,7 +114,7 @@ public final class PluginExchange {
                 (int) Math.min(limit, Integer.MAX_VALUE - 8),
                 Promise.Invocable.from(Invocable.InvocationType.NON_BLOCKING, this::read, failure -> {
                     if (failure instanceof IllegalStateException) {
-                        refuse(tooLarge());
+                        refuse(Refusal.tooLarge(limit));
                     } else {
                         failures.write(new Outcome.UploadAborted("the request's body broke off"), response, callback);
                     }
@@ -143,7 +143,7 @@ public final class PluginExchange {
                                                     + "); use gzip, deflate or zstd, or none");
                                 case CORRUPT ->
                                     Refusal.error(400, "the request's body cannot be read: " + e.getMessage());
-                                case TOO_LARGE -> tooLarge();
+                                case TOO_LARGE -> Refusal.tooLarge(limit);
                             });
                 } catch (OutOfMemoryError e) {
                     refuse(Refusal.error(
@@ -156,19 +156,7 @@ public final class PluginExchange {
     private void decoded(byte[] body, byte[] plain) {
         ModelRequest whole =
                 ModelRequest.of(api, path(), PluginHeaders.shown(request.getHeaders()), JsonText.of(plain));
-        if (whole.readable()) {
-            admit(Optional.of(body), whole);
-        } else {
-            refuse(Refusal.error(
-                    400, "the request's body is no JSON object, or has a member twice, so plugins cannot judge it"));
-        }
-    }
-
-    private Refusal tooLarge() {
-        return Refusal.error(
-                413,
-                "payload too large: the request's body exceeds max_passthrough_body_bytes (" + limit
-                        + " bytes), which plugins may hold");
+        Refusal.unreadable(whole).ifPresentOrElse(this::refuse, () -> admit(Optional.of(body), whole));
     }
 
     private void admit(Optional<byte[]> body, ModelRequest offered) {

@@ -9,10 +9,10 @@ import java.util.Set;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
-import org.nemorelay.config.Secrets;
 import org.nemorelay.http.HeaderEdit;
 import org.nemorelay.http.HeaderRules;
 import org.nemorelay.plugin.api.HeaderMap;
+import org.nemorelay.protocol.Secrets;
 
 /** Headers as plugins see them, and what they changed put back (plugins.md 1.6, 4.2). Stateless. */
 final class PluginHeaders {

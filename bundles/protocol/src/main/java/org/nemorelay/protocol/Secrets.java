@@ -1,4 +1,4 @@
-package org.nemorelay.config;
+package org.nemorelay.protocol;
 
 import java.util.Arrays;
 import java.util.List;

@@ -1,4 +1,4 @@
-package org.nemorelay.config;
+package org.nemorelay.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
