@@ -156,14 +156,15 @@ final class Deployment {
         notifyAll();
     }
 
-    /** Keeps replaced bundles and, for the relay's own API, all plugins out of what a bundle can be wired to. */
+    /** Keeps replaced bundles, and of plugins what the relay does not offer them, out of what a bundle can be wired to. */
     ResolverHookFactory resolverHook() {
         return triggers -> new ResolverHook() {
             @Override
             public void filterMatches(BundleRequirement requirement, Collection<BundleCapability> candidates) {
                 candidates.removeIf(candidate -> {
                     Bundle provider = candidate.getRevision().getBundle();
-                    return !provider.equals(requirement.getRevision().getBundle()) && obsolete.contains(provider);
+                    return !provider.equals(requirement.getRevision().getBundle()) && obsolete.contains(provider)
+                            || Offer.hidden(requirement, candidate);
                 });
             }
 

@@ -1,6 +1,7 @@
 package org.nemorelay.pluginhost.internal;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,11 +39,29 @@ final class Failures {
             }
             return missing.isEmpty()
                     ? "does not resolve: " + line(failure.getMessage()) + "; build it for this version"
-                    : "needs " + String.join(" and ", missing)
-                            + ", which nothing here provides; build it for this version or add what it needs";
+                    : lacks(missing);
         }
         Throwable cause = innermost(failure);
         return "does not start: " + line(cause instanceof BundleException ? cause.getMessage() : text(cause));
+    }
+
+    /** The API in a version that is not here: who can do without it is no plugin of this relay either. */
+    static Optional<String> absentApi(Bundle bundle, FrameworkWiring wiring) {
+        List<String> missing = new ArrayList<>();
+        for (BundleRequirement requirement :
+                bundle.adapt(BundleRevision.class).getDeclaredRequirements(BundleRevision.PACKAGE_NAMESPACE)) {
+            if (!mandatory(requirement)
+                    && Offer.nameOf(requirement).filter(JarCheck::api).isPresent()
+                    && wiring.findProviders(requirement).isEmpty()) {
+                missing.add(words(requirement));
+            }
+        }
+        return missing.isEmpty() ? Optional.empty() : Optional.of(lacks(missing));
+    }
+
+    private static String lacks(List<String> missing) {
+        return "needs " + String.join(" and ", new LinkedHashSet<>(missing))
+                + ", which nothing here provides; build it for this version or add what it needs";
     }
 
     /** Why a bundle cannot be installed. */
@@ -145,7 +164,7 @@ final class Failures {
         return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "…";
     }
 
-    private static boolean mandatory(BundleRequirement requirement) {
+    static boolean mandatory(BundleRequirement requirement) {
         Map<String, String> directives = requirement.getDirectives();
         String effective = directives.getOrDefault(Constants.EFFECTIVE_DIRECTIVE, Constants.EFFECTIVE_RESOLVE);
         String resolution = directives.getOrDefault(Constants.RESOLUTION_DIRECTIVE, Constants.RESOLUTION_MANDATORY);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,8 +22,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.nemorelay.plugin.api.PluginKind;
 import org.osgi.framework.Bundle;
@@ -38,6 +35,7 @@ import org.osgi.framework.wiring.BundleWiring;
 import org.osgi.framework.wiring.FrameworkWiring;
 import org.osgi.service.cm.Configuration;
 import org.osgi.service.cm.ConfigurationAdmin;
+import org.xml.sax.SAXException;
 
 /**
  * One installed copy of a plugin file. It is started at most once, with configurations that only it sees: another file or
@@ -49,11 +47,6 @@ final class Generation {
 
     /** How the name of a private copy begins. */
     static final String COPY = "/nemo-relay-plugin-";
-
-    private static final Pattern COMPONENT = Pattern.compile("<(?:[\\w.-]+:)?component\\s([^>]*)>");
-    private static final Pattern IMPLEMENTATION =
-            Pattern.compile("<(?:[\\w.-]+:)?implementation\\s[^>]*?class\\s*=\\s*[\"']([^\"']*)[\"']");
-    private static final Pattern ATTRIBUTE = Pattern.compile("([\\w-]+)\\s*=\\s*[\"']([^\"']*)[\"']");
 
     /** How long threads may take to end that the plugin has told to. */
     private static final long THREADS_MILLIS = 1_000;
@@ -186,6 +179,10 @@ final class Generation {
         if (!undeclared.isEmpty()) {
             return Optional.of(undeclared);
         }
+        Optional<String> inside = Offer.refusal(bundle, context);
+        if (inside.isPresent()) {
+            return inside;
+        }
         for (BundleCapability exported :
                 bundle.adapt(BundleRevision.class).getDeclaredCapabilities(BundleRevision.PACKAGE_NAMESPACE)) {
             String name = String.valueOf(exported.getAttributes().get(BundleRevision.PACKAGE_NAMESPACE));
@@ -200,7 +197,7 @@ final class Generation {
     /** Why no component of the bundle can be what it says; empty where each kind has one. */
     Optional<String> componentless() {
         return classless(
-                        "Bundle-Activator",
+                        Constants.BUNDLE_ACTIVATOR,
                         Optional.ofNullable(bundle.getHeaders().get(Constants.BUNDLE_ACTIVATOR)))
                 .or(this::withoutComponent);
     }
@@ -215,11 +212,11 @@ final class Generation {
         }
         String file = name.replace('.', '/') + ".class";
         URL there = bundle.getResource(file);
-        if (there == null) {
+        if (there == null || name.startsWith("java.")) {
             return Optional.of(where + " names the class " + name + ", which is not in the jar; build it again");
         }
         try (InputStream in = there.openStream()) {
-            return JarCheck.broken(name, in.readAllBytes())
+            return JarCheck.broken(name, in.readAllBytes(), where.equals(Constants.BUNDLE_ACTIVATOR))
                     .map(why -> where + " names the class " + name + ", whose file " + file + " " + why
                             + "; build it again");
         } catch (IOException e) {
@@ -238,32 +235,23 @@ final class Generation {
     }
 
     private Optional<String> withoutComponent() {
-        String header = bundle.getHeaders().get("Service-Component");
+        String header = bundle.getHeaders().get(ComponentXml.HEADER);
         if (header == null) {
             return kinds.isEmpty()
                     ? Optional.empty()
                     : Optional.of("has no component: its manifest lacks Service-Component; build it with bnd");
         }
         Set<String> pids = new HashSet<>();
-        List<String> lost = new ArrayList<>();
         for (String path : header.split("\\s*,\\s*")) {
             int slash = path.lastIndexOf('/');
             Enumeration<URL> files =
                     bundle.findEntries(slash < 0 ? "/" : path.substring(0, slash), path.substring(slash + 1), false);
             while (files != null && files.hasMoreElements()) {
-                URL description = files.nextElement();
-                String text = text(description);
-                pids.addAll(pids(text));
-                IMPLEMENTATION
-                        .matcher(text)
-                        .results()
-                        .flatMap(found ->
-                                classless(description.getPath().substring(1), Optional.of(found.group(1))).stream())
-                        .forEach(lost::add);
+                Optional<String> wrong = described(files.nextElement(), pids);
+                if (wrong.isPresent()) {
+                    return wrong;
+                }
             }
-        }
-        if (!lost.isEmpty()) {
-            return Optional.of(lost.getFirst());
         }
         return kinds.stream()
                 .map(Kind::name)
@@ -272,37 +260,32 @@ final class Generation {
                 .map(kind -> "has no component with the configuration PID \"" + kind + "\"; correct the plugin");
     }
 
-    /** The configuration PIDs of a component description; a component without any has its name for one. */
-    private static Set<String> pids(String description) {
-        Set<String> pids = new HashSet<>();
-        Matcher components = COMPONENT.matcher(description);
-        while (components.find()) {
-            Map<String, String> attributes = new TreeMap<>();
-            Matcher each = ATTRIBUTE.matcher(components.group(1));
-            while (each.find()) {
-                attributes.put(each.group(1), each.group(2));
-            }
-            String name = attributes.getOrDefault("name", "");
-            for (String pid :
-                    attributes.getOrDefault("configuration-pid", "$").strip().split("\\s+")) {
-                pids.add(pid.equals("$") ? name : pid);
-            }
-        }
-        return pids;
-    }
-
-    /** What cannot be read is the component runtime's to tell. */
-    private static String text(URL description) {
+    /** Adds the configuration PIDs of component descriptions; returns what is wrong with one of them. */
+    private Optional<String> described(URL description, Set<String> pids) {
+        String name = description.getPath().substring(1);
         try (InputStream in = description.openStream()) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            for (ComponentXml.Described component : ComponentXml.read(in)) {
+                pids.addAll(component.pids());
+                Optional<String> lost = classless(name, component.implementation());
+                if (lost.isPresent()) {
+                    return lost;
+                }
+            }
+            return Optional.empty();
+        } catch (SAXException e) {
+            return Optional.of(name + " " + e.getMessage() + "; build it again");
         } catch (IOException e) {
-            return "";
+            return Optional.of(name + " cannot be read; build it again");
         }
     }
 
     /** Why the bundle cannot run here, from its manifest and what else there is; resolves it and starts nothing. */
     Optional<String> unresolved() {
         FrameworkWiring wiring = wiring();
+        Optional<String> absent = Failures.absentApi(bundle, wiring);
+        if (absent.isPresent()) {
+            return absent;
+        }
         if (wiring.resolveBundles(List.of(bundle))) {
             return Optional.empty();
         }

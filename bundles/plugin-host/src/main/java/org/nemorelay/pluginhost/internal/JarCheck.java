@@ -1,28 +1,37 @@
 package org.nemorelay.pluginhost.internal;
 
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
+import java.lang.classfile.MethodModel;
 import java.lang.classfile.constantpool.MethodRefEntry;
 import java.lang.classfile.constantpool.PoolEntry;
+import java.lang.reflect.AccessFlag;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.jar.JarFile;
-import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
+import java.util.zip.ZipFile;
 import java.util.zip.ZipInputStream;
 import org.nemorelay.config.BundleFolders;
+import org.osgi.framework.Constants;
+import org.xml.sax.SAXException;
 
 /**
  * What a jar must be before the framework sees it: whole, a bundle, without the relay's API inside, without a call that
@@ -41,7 +50,24 @@ final class JarCheck {
     private static final byte[] EXIT = constant("exit");
     private static final byte[] HALT = constant("halt");
 
+    private static final int BUFFER = 1 << 16;
+
+    /** Of a file; its private copy takes as much of the disk. */
+    private static final long MAX_FILE = 1L << 30;
+
+    /** Of all that is in one, jars in it included: what is packed well takes its time, and everybody else's, to be looked at. */
+    private static final long MAX_UNPACKED = 4L << 30;
+
+    private long unpacked;
+
     private JarCheck() {}
+
+    /** Why a file is not even copied. */
+    static Optional<String> tooLarge(Path file) throws IOException {
+        return Files.size(file) > MAX_FILE
+                ? Optional.of("is larger than " + (MAX_FILE >> 30) + " GiB: leave out what is large")
+                : Optional.empty();
+    }
 
     /** Copies a file and returns the SHA-256 of what was copied, in lower-case hexadecimal digits. */
     static String copy(Path file, Path copy) throws IOException {
@@ -64,27 +90,23 @@ final class JarCheck {
     /** Why the jar must not be installed. */
     static Optional<String> refusal(Path jar) {
         try (JarFile content = new JarFile(jar.toFile(), false)) {
+            JarCheck check = new JarCheck();
+            Set<String> names = new HashSet<>();
             // Before anybody reads the manifest.
             for (ZipEntry entry : Collections.list(content.entries())) {
+                if (!names.add(entry.getName()) && readWhole(entry.getName())) {
+                    return Optional.of("contains " + entry.getName() + " twice: build it again");
+                }
                 try (InputStream in = content.getInputStream(entry)) {
-                    Optional<String> refusal = entry(entry.getName(), in);
+                    Optional<String> refusal = check.entry(entry.getName(), in);
                     if (refusal.isPresent()) {
                         return refusal;
                     }
                 }
             }
-            Manifest manifest = content.getManifest();
-            if (manifest == null) {
-                return Optional.of("has no manifest, build it as an OSGi bundle");
-            }
-            if (manifest.getMainAttributes().getValue("Bundle-SymbolicName") == null) {
-                return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
-            }
-            if (manifest.getMainAttributes().getValue("Fragment-Host") != null) {
-                return Optional.of("is a fragment, which becomes part of another bundle or of the framework itself:"
-                        + " build it as a bundle of its own, without Fragment-Host");
-            }
-            return Optional.empty();
+            return bundle(content, names);
+        } catch (ManifestHeaders.Wrong e) {
+            return Optional.of("has a wrong manifest: " + e.getMessage() + "; build it with bnd");
         } catch (ZipException e) {
             return Optional.of("is not a whole jar (" + e.getMessage() + "), copy it again");
         } catch (IOException e) {
@@ -92,18 +114,97 @@ final class JarCheck {
         }
     }
 
-    private static Optional<String> entry(String name, InputStream in) throws IOException {
-        Optional<String> refusal = name.endsWith(".jar") ? nested(in) : Optional.empty();
-        if (refusal.isEmpty() && readWhole(name)) {
+    private static Optional<String> bundle(JarFile content, Set<String> names)
+            throws IOException, ManifestHeaders.Wrong {
+        if (!names.contains(JarFile.MANIFEST_NAME)) {
+            return Optional.of("has no manifest, build it as an OSGi bundle");
+        }
+        ManifestHeaders manifest = ManifestHeaders.read(bytes(content, JarFile.MANIFEST_NAME));
+        if (manifest.value(Constants.BUNDLE_SYMBOLICNAME).isEmpty()) {
+            return Optional.of("is no OSGi bundle, its manifest lacks Bundle-SymbolicName: build it with bnd");
+        }
+        if (manifest.value(Constants.FRAGMENT_HOST).isPresent()) {
+            return Optional.of("is a fragment, which becomes part of another bundle or of the framework itself:"
+                    + " build it as a bundle of its own, without Fragment-Host");
+        }
+        Optional<String> wrong = ManifestCheck.refusal(manifest, names);
+        if (wrong.isPresent()) {
+            return wrong;
+        }
+        for (ManifestHeaders.Clause clause : manifest.clauses(Constants.BUNDLE_CLASSPATH)) {
+            for (String path : clause.paths()) {
+                String name = ManifestCheck.relative(path);
+                if (names.contains(name) && !name.endsWith("/") && !isJar(content, name)) {
+                    return Optional.of(
+                            "has " + path + " on its Bundle-ClassPath, which is not a whole jar: build it again");
+                }
+            }
+        }
+        for (ManifestHeaders.Clause clause : manifest.clauses(ComponentXml.HEADER)) {
+            for (String path : clause.paths()) {
+                String name = ManifestCheck.relative(path);
+                if (names.contains(name)) {
+                    try {
+                        ComponentXml.read(new ByteArrayInputStream(bytes(content, name)));
+                    } catch (SAXException e) {
+                        return Optional.of("has the component description " + path + ", which " + e.getMessage()
+                                + ": build it again");
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static byte[] bytes(JarFile content, String name) throws IOException {
+        try (InputStream in = content.getInputStream(content.getEntry(name))) {
+            return in.readNBytes(MAX_BYTES);
+        }
+    }
+
+    /** As the framework opens it: a copy of its own. */
+    private static boolean isJar(JarFile content, String name) throws IOException {
+        Path copy = Files.createTempFile("nemo-relay-nested-", ".jar");
+        try {
+            try (InputStream in = content.getInputStream(content.getEntry(name))) {
+                Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+            }
+            new ZipFile(copy.toFile()).close();
+            return true;
+        } catch (ZipException e) {
+            return false;
+        } finally {
+            Files.delete(copy);
+        }
+    }
+
+    private Optional<String> entry(String name, InputStream in) throws IOException {
+        if (name.startsWith("/") || List.of(name.split("[/\\\\]", -1)).contains("..")) {
+            return Optional.of(
+                    "contains " + ManifestHeaders.shown(name) + ", a place outside of the jar: build it again");
+        }
+        Optional<String> refusal = name.endsWith(".jar") ? nested(name, in) : Optional.empty();
+        return refusal.isPresent() ? refusal : rest(name, in);
+    }
+
+    private Optional<String> rest(String name, InputStream in) throws IOException {
+        Optional<String> refusal = Optional.empty();
+        if (readWhole(name)) {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            unpacked += bytes.length;
             refusal = bytes.length > MAX_BYTES
                     ? Optional.of("contains " + name + ", which is larger than " + (MAX_BYTES >> 20)
                             + " MiB: leave it out or divide it")
                     : file(name, bytes);
         }
-        if (refusal.isEmpty()) {
-            // To its end, whatever it is: the checksum tells whether all of it is there.
-            in.transferTo(OutputStream.nullOutputStream());
+        // To its end, whatever it is: the checksum tells whether all of it is there.
+        byte[] buffer = new byte[BUFFER];
+        for (int count = 0; refusal.isEmpty() && count >= 0; count = in.read(buffer)) {
+            unpacked += count;
+            if (unpacked > MAX_UNPACKED) {
+                refusal = Optional.of("contains more than " + (MAX_UNPACKED >> 30) + " GiB, at " + name
+                        + ": leave out what is large");
+            }
         }
         return refusal;
     }
@@ -113,17 +214,20 @@ final class JarCheck {
         return name.endsWith(".class") || name.equalsIgnoreCase(JarFile.MANIFEST_NAME) || name.startsWith("OSGI-INF/");
     }
 
-    private static Optional<String> nested(InputStream in) throws IOException {
+    private Optional<String> nested(String name, InputStream in) throws IOException {
         ZipInputStream nested = new ZipInputStream(in);
-        for (ZipEntry inner = nested.getNextEntry(); inner != null; inner = nested.getNextEntry()) {
-            // A bundle's class path goes no deeper.
-            Optional<String> refusal =
-                    inner.getName().endsWith(".jar") ? Optional.empty() : entry(inner.getName(), nested);
-            if (refusal.isPresent()) {
-                return refusal;
+        try {
+            for (ZipEntry inner = nested.getNextEntry(); inner != null; inner = nested.getNextEntry()) {
+                // A bundle's class path goes no deeper.
+                Optional<String> refusal = rest(inner.getName(), nested);
+                if (refusal.isPresent()) {
+                    return refusal;
+                }
             }
+            return Optional.empty();
+        } catch (ZipException | EOFException e) {
+            return Optional.of("contains " + name + ", which is not a whole jar: build it again");
         }
-        return Optional.empty();
     }
 
     private static Optional<String> file(String name, byte[] bytes) {
@@ -134,8 +238,9 @@ final class JarCheck {
                         + ", and this is Java " + Runtime.version().feature() + ": build it with --release "
                         + Runtime.version().feature());
             }
-            int slash = name.lastIndexOf('/');
-            String packageName = slash < 0 ? "" : name.substring(0, slash).replace('/', '.');
+            String plain = name.replaceFirst("^META-INF/versions/\\d+/", "");
+            int slash = plain.lastIndexOf('/');
+            String packageName = slash < 0 ? "" : plain.substring(0, slash).replace('/', '.');
             if (api(packageName)) {
                 return Optional.of("contains the package " + packageName
                         + ", which only the relay provides: build it with the API as a provided dependency");
@@ -149,16 +254,36 @@ final class JarCheck {
         return file.substring(0, file.length() - ".class".length()).replace('/', '.');
     }
 
-    /** What is wrong with the bytes of a class that is to be loaded under this name; empty where nothing is. */
-    static Optional<String> broken(String name, byte[] bytes) {
+    /** What is wrong with the bytes of a class that is to be made under this name; empty where nothing is. */
+    static Optional<String> broken(String name, byte[] bytes, boolean activator) {
         try {
             ClassModel read = ClassFile.of().parse(bytes);
             read.forEach(_ -> {});
             String inside = read.thisClass().asInternalName().replace('/', '.');
-            return inside.equals(name) ? Optional.empty() : Optional.of("holds the class " + inside);
+            if (!inside.equals(name)) {
+                return Optional.of("holds the class " + inside);
+            }
+            if (read.flags().has(AccessFlag.ABSTRACT)) {
+                return Optional.of("holds an abstract class or an interface");
+            }
+            boolean own = read.superclass().isEmpty()
+                    || read.superclass().get().asInternalName().equals("java/lang/Object");
+            if (activator && own && read.interfaces().isEmpty()) {
+                return Optional.of("holds no org.osgi.framework.BundleActivator");
+            }
+            if (activator && read.methods().stream().noneMatch(JarCheck::makesIt)) {
+                return Optional.of("has no public constructor without parameters");
+            }
+            return Optional.empty();
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             return Optional.of("is no whole class file");
         }
+    }
+
+    private static boolean makesIt(MethodModel method) {
+        return method.methodName().equalsString("<init>")
+                && method.methodType().equalsString("()V")
+                && method.flags().has(AccessFlag.PUBLIC);
     }
 
     private static Optional<String> processEnd(String name, byte[] bytes) {

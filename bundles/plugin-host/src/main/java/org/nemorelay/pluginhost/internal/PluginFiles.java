@@ -154,6 +154,10 @@ final class PluginFiles {
         Path copy = context.getDataFile(Generation.COPY.substring(1) + ++copies + ".jar")
                 .toPath();
         try {
+            Optional<String> large = JarCheck.tooLarge(file);
+            if (large.isPresent()) {
+                throw new Unusable(large.get());
+            }
             String sha256 = JarCheck.copy(file, copy);
             Optional<String> refusal = JarCheck.refusal(copy);
             if (refusal.isPresent()) {

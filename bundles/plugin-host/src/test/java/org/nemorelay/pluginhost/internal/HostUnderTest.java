@@ -203,7 +203,7 @@ final class HostUnderTest {
         Attributes attributes = manifest.getMainAttributes();
         attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
         attributes.putValue("Bundle-ManifestVersion", "2");
-        attributes.putValue("Bundle-SymbolicName", path.replaceAll("[^a-z]", "."));
+        attributes.putValue("Bundle-SymbolicName", path.replaceAll("[^a-z]+", "."));
         attributes.putValue("Bundle-Version", "1.2.3");
         attributes.putValue("Import-Package", "org.nemorelay.plugin.api;version=\"[1.0,2)\"");
         attributes.putValue(

@@ -1,11 +1,14 @@
 package org.nemorelay.pluginhost.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -28,6 +31,7 @@ import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Appending;
+import org.osgi.framework.Bundle;
 
 /** What is wrong with a jar is told before anything of it runs, and the rest serves. */
 @Timeout(120)
@@ -51,12 +55,8 @@ class JarsThatAreRefusedTest extends WithHost {
         Path strange = host.jar("plugins/strange.jar", "strange", Appending.class, Map.of("Bundle-Version", "first"));
         host.plan("good", BY_KIND, Map.of("file", folder.resolve("f").toString()));
         start();
-        logged("ERROR plugin_quarantined: plugin file " + strange + " cannot be installed: ");
-        assertTrue(
-                host.log.stream().anyMatch(line -> line.contains("strange.jar") && line.contains("\"first\"")),
-                host.log::toString);
-        assertTrue(host.log.stream()
-                .anyMatch(line -> line.contains("strange.jar") && line.endsWith("; correct its manifest")));
+        logged("ERROR plugin_quarantined: plugin file " + strange
+                + " has a wrong Bundle-Version in its manifest: \"first\"" + " is no version; write one such as 1.0.0");
         logged("ERROR plugin_quarantined: plugin file " + whole + " is not a whole jar (");
         logged("ERROR plugin_quarantined: plugin file " + empty + " has no manifest, build it as an OSGi bundle");
         logged("ERROR plugin_quarantined: plugin file " + plain
@@ -79,6 +79,106 @@ class JarsThatAreRefusedTest extends WithHost {
             host.awaitLog("ERROR plugin_quarantined: plugin file " + fragment
                     + " is a fragment, which becomes part of another bundle or of the framework itself:");
         }
+    }
+
+    /** What is not the API may be another or none in the next version; who gets along without a library does without. */
+    @Test
+    void theRelaysInsideIsNotForPlugins() throws Exception {
+        String inside = "org.apache.felix.scr.info";
+        Path imports = host.jar(
+                "plugins/imports.jar", "imports", Appending.class, Map.of("Import-Package", api() + "," + inside));
+        Path requires = host.jar(
+                "plugins/requires.jar", "requires", Appending.class, Map.of("Require-Bundle", "org.apache.felix.scr"));
+        Path later = host.jar(
+                "plugins/later.jar",
+                "later",
+                Appending.class,
+                Map.of("Import-Package", "org.nemorelay.plugin.api;version=\"[9,10)\";resolution:=optional"));
+        host.jar(
+                "plugins/without.jar",
+                "without",
+                Appending.class,
+                Map.of(
+                        "Import-Package",
+                        api() + "," + inside + ";resolution:=optional,org.osgi.service.cm,org.osgi.framework",
+                        "DynamicImport-Package",
+                        "*",
+                        "Require-Bundle",
+                        "org.apache.felix.scr;resolution:=optional"));
+        Map<String, Object> file = Map.of("file", folder.resolve("f").toString());
+        host.plan("without", BY_KIND, file).plan("later", OPTIONAL, file);
+        start();
+        logged("ERROR plugin_quarantined: plugin file " + imports + " imports the package " + inside
+                + ", which is the relay's inside: a plugin may import org.nemorelay.plugin.api, ");
+        logged("ERROR plugin_quarantined: plugin file " + requires
+                + " requires the bundle org.apache.felix.scr, which is" + " the relay's inside: ");
+        logged("ERROR plugin_quarantined: " + later + ": plugin \"later\" needs the package org.nemorelay.plugin.api in"
+                + " version 9.0.0 or later, below 10.0.0, which nothing here provides; ");
+        Bundle without = bundles().stream()
+                .filter(bundle -> bundle.getSymbolicName().equals("plugins.without.jar"))
+                .findFirst()
+                .orElseThrow();
+        assertThrows(ClassNotFoundException.class, () -> without.loadClass(inside + ".ScrInfo"));
+        without.loadClass("org.osgi.service.cm.ConfigurationAdmin");
+    }
+
+    private static String api() {
+        return "org.nemorelay.plugin.api;version=\"[1.0,2)\"";
+    }
+
+    @Test
+    void whatIsInsideOfAJarIsLookedAtAsTheFrameworkWould() throws Exception {
+        Path out = host.jar("plugins/out.jar", "out", Appending.class, Map.of());
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(out))) {
+            zip.putNextEntry(new ZipEntry("lib/../../x.txt"));
+        }
+        Path junk = host.jar("plugins/junk.jar", "junk", Appending.class, Map.of("Bundle-ClassPath", ".,lib/a.jar"));
+        put(junk, "lib/a.jar", "junk".getBytes(StandardCharsets.UTF_8));
+        Path xml = host.jar("plugins/xml.jar", "xml", Appending.class, Map.of());
+        put(xml, "OSGI-INF/xml.xml", "<scr:component".getBytes(StandardCharsets.UTF_8));
+        Path none = host.jar("plugins/none.jar", "none", Appending.class, Map.of());
+        put(none, "OSGI-INF/none.xml", "<a/>".getBytes(StandardCharsets.UTF_8));
+        Path versioned =
+                host.jar("plugins/versioned.jar", "versioned", Appending.class, Map.of("Multi-Release", "true"));
+        put(versioned, "META-INF/versions/25/org/nemorelay/plugin/api/Event.class", code(Event.class));
+        host.start();
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + out
+                + " contains \"lib/../../x.txt\", a place outside of" + " the jar: build it again");
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + junk
+                + " has lib/a.jar on its Bundle-ClassPath, which is" + " not a whole jar: build it again");
+        host.awaitLog(
+                "ERROR plugin_quarantined: plugin file " + xml + " has the component description OSGI-INF/xml.xml,"
+                        + " which is no well-formed XML without DOCTYPE at line 1: build it again");
+        host.awaitLog(
+                "ERROR plugin_quarantined: plugin file " + none + " has the component description OSGI-INF/none.xml,"
+                        + " which describes no component: build it again");
+        host.awaitLog("ERROR plugin_quarantined: plugin file " + versioned
+                + " contains the package org.nemorelay.plugin.api, which only the relay provides");
+    }
+
+    /** Neither the disk nor the time of all the others is one file's. */
+    @Test
+    void whatIsTooLargeForTheDiskIsNotCopied() throws Exception {
+        Path large = host.home.resolve("plugins/large.jar");
+        try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
+            file.setLength((1L << 30) + 1);
+        }
+        Files.setPosixFilePermissions(large, PosixFilePermissions.fromString("rw-r--r--"));
+        host.start();
+        host.awaitLog(
+                "ERROR plugin_quarantined: plugin file " + large + " is larger than 1 GiB: leave out what is large");
+    }
+
+    @Test
+    void anActivatorThatCannotBeMadeIsNamed() throws Exception {
+        Path jar =
+                host.jar("plugins/x.jar", "x", Appending.class, Map.of("Bundle-Activator", Appending.class.getName()));
+        host.plan("x", REQUIRED, Map.of()).start();
+        assertEquals(
+                Optional.of(jar + ": plugin \"x\" Bundle-Activator names the class " + Appending.class.getName()
+                        + ", whose file " + Appending.class.getName().replace('.', '/')
+                        + ".class has no public constructor without parameters; build it again"),
+                host.failure());
     }
 
     /** A little jar is not to take all of the memory. */
