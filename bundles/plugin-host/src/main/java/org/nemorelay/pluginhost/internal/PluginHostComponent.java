@@ -101,7 +101,14 @@ public final class PluginHostComponent implements PluginHost {
                 departures::left,
                 limits.closeMillis(),
                 HookPolicy.class,
-                (name, activation, started) -> new PolicyThreads(name, log, activation, started, stuck.of(name)),
+                (name, activation, started) -> {
+                    StuckCalls.Service calls = stuck.of(name);
+                    PolicyThreads threads = new PolicyThreads(name, log, activation, started, calls);
+                    return millis -> {
+                        calls.over();
+                        return threads.close(millis);
+                    };
+                },
                 this::servicesChanged);
         this.stages =
                 new StageServices(context, log, departures::left, limits.closeMillis(), this::servicesChanged, stuck);

@@ -220,7 +220,7 @@ final class PolicyThreads implements PolicyGate, PluginServices.Runner {
     private int priority(HookPolicy policy) {
         try {
             return policy.priority();
-        } catch (RuntimeException | LinkageError e) {
+        } catch (Throwable e) {
             log("plugin_failed", "plugin " + name + " failed in priority: " + Failures.line(Failures.text(e)));
             return DEFAULT_PRIORITY;
         }

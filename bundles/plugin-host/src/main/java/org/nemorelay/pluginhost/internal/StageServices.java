@@ -130,9 +130,11 @@ final class StageServices {
             Consumer<Optional<Stage<S>>> started,
             ToIntFunction<S> priority,
             Predicate<S> needsBody) {
-        Share share = threads.share(name, stuck.of(name));
+        StuckCalls.Service calls = stuck.of(name);
+        Share share = threads.share(name, calls);
         share.run(() -> started.accept(activation.get().map(service -> stage(service, share, priority, needsBody))));
         return millis -> {
+            calls.over();
             boolean ended = share.close(millis);
             // What the service left in a thread must not keep its class loader.
             threads.renew();
@@ -154,7 +156,7 @@ final class StageServices {
                         share.plugin());
             }
             return stage;
-        } catch (RuntimeException | LinkageError e) {
+        } catch (Throwable e) {
             log.log(
                     EventLog.Level.ERROR,
                     PluginHostComponent.TARGET,

@@ -14,7 +14,7 @@ final class StuckCalls {
     private final Runnable changed;
 
     // Guarded by this.
-    private final Map<String, Map<Object, Integer>> threads = new HashMap<>();
+    private final Map<String, Map<Service, Integer>> threads = new HashMap<>();
 
     /** @param changed told, on any thread, when {@link #line} may say something else */
     StuckCalls(Runnable changed) {
@@ -22,14 +22,41 @@ final class StuckCalls {
     }
 
     /** Takes the number of one service's threads, as often as it changes. */
-    IntConsumer of(String plugin) {
-        Object service = new Object();
-        return count -> set(plugin, service, count);
+    final class Service implements IntConsumer {
+        private final String plugin;
+
+        // Guarded by the outer.
+        private boolean over;
+
+        private Service(String plugin) {
+            this.plugin = plugin;
+        }
+
+        @Override
+        public void accept(int count) {
+            set(this, count);
+        }
+
+        /** Nothing is asked of it any more: what it leaves behind is told where it ends, and is not its successor's. */
+        void over() {
+            synchronized (StuckCalls.this) {
+                set(this, 0);
+                over = true;
+            }
+        }
     }
 
-    private void set(String plugin, Object service, int count) {
+    Service of(String plugin) {
+        return new Service(plugin);
+    }
+
+    private void set(Service service, int count) {
+        String plugin = service.plugin;
         synchronized (this) {
-            Map<Object, Integer> services = threads.computeIfAbsent(plugin, first -> new HashMap<>());
+            if (service.over) {
+                return;
+            }
+            Map<Service, Integer> services = threads.computeIfAbsent(plugin, first -> new HashMap<>());
             if (count == 0) {
                 services.remove(service);
             } else {

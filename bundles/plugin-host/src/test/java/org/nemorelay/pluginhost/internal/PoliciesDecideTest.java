@@ -115,6 +115,12 @@ class PoliciesDecideTest {
             assertEquals(1, ruling.judgements().size());
         }
         assertEquals(wrong.size(), log.size(), log.toString());
+        for (String nothing : List.of("it returned null", "its stage completed with null")) {
+            assertTrue(
+                    log.contains("plugin x failed in decide, the tool call is denied: java.lang.NullPointerException: "
+                            + nothing),
+                    log::toString);
+        }
         assertEquals(
                 "plugin x failed in decide, the tool call is denied: java.lang.IllegalStateException: boom",
                 log.getLast());
@@ -180,7 +186,7 @@ class PoliciesDecideTest {
 
             @Override
             public int priority() {
-                throw new IllegalStateException("none");
+                throw new Error("none");
             }
         }));
         assertEquals(Optional.of("no"), ruling.denial());

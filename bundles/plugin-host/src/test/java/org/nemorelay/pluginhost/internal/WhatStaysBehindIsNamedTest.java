@@ -160,6 +160,27 @@ class WhatStaysBehindIsNamedTest extends WithHost {
         assertEquals(State.ACTIVE, state("p").state());
     }
 
+    @Test
+    void callsOfOneThatWasReplacedAreNotItsSuccessors() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Stuck.class, policies("p"));
+        host.plan("p", BY_KIND, Map.of("file", release.toString()));
+        start();
+        PolicyGate gate = plugins.snapshot().policies().getFirst();
+        assertTrue(gate.judge(call(), 50).join().denial().isPresent());
+        awaitReason(
+                "p",
+                "1 call has not come back in time; each keeps one of the 8 threads of its service; correct the plugin");
+        host.noPlan()
+                .plan("p", BY_KIND, Map.of("file", release.toString(), "other", "x"))
+                .replan();
+        host.await(
+                () -> plugins.snapshot().policies().getFirst() != gate,
+                () -> plugins.status().toString());
+        // Its call has still not come back, and the other's are none.
+        host.await(() -> state("p").reason().isEmpty(), () -> plugins.status().toString());
+        assertEquals(State.ACTIVE, state("p").state());
+    }
+
     private void comesAndGoes(Class<?> component, Map<String, String> headers) throws Exception {
         start();
         host.jar("etc/plugins/p.jar", "p", component, headers);
