@@ -14,7 +14,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
-/** A plugin bundle with one component, as a build would make it. */
+/** A plugin bundle with one component, of a class and those of its package that it extends, as a build would make it. */
 public final class PluginJar {
     private final String kind;
     private final Class<?> component;
@@ -73,10 +73,12 @@ public final class PluginJar {
                     </scr:component>
                     """.formatted(kind, kind, service.getName(), component.getName())
                     .getBytes(StandardCharsets.UTF_8));
-            String name = component.getName().replace('.', '/') + ".class";
-            out.putNextEntry(new JarEntry(name));
-            try (InputStream code = component.getClassLoader().getResourceAsStream(name)) {
-                code.transferTo(out);
+            for (Class<?> one = component; one.getPackage() == component.getPackage(); one = one.getSuperclass()) {
+                String name = one.getName().replace('.', '/') + ".class";
+                out.putNextEntry(new JarEntry(name));
+                try (InputStream code = one.getClassLoader().getResourceAsStream(name)) {
+                    code.transferTo(out);
+                }
             }
         }
         Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));

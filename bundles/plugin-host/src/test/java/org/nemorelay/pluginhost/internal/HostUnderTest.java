@@ -10,7 +10,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +21,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.apache.felix.framework.FrameworkFactory;
 import org.nemorelay.config.LaunchOptions;
@@ -222,7 +222,8 @@ final class HostUnderTest {
             for (Map.Entry<String, Class<?>> entry : componentByKind.entrySet()) {
                 String kind = entry.getKey();
                 Class<?> component = entry.getValue();
-                Class<?> service = Arrays.stream(component.getInterfaces())
+                Class<?> service = lineage(component)
+                        .flatMap(each -> Arrays.stream(each.getInterfaces()))
                         .filter(each -> each.getPackage() == HookPolicy.class.getPackage())
                         .findFirst()
                         .orElseThrow();
@@ -234,7 +235,9 @@ final class HostUnderTest {
                                 + "<implementation class=\"" + component.getName() + "\"/></scr:component>";
                 add(jar, "OSGI-INF/" + kind + ".xml", xml.getBytes(StandardCharsets.UTF_8));
             }
-            for (Class<?> component : new HashSet<>(componentByKind.values())) {
+            for (Class<?> component : componentByKind.values().stream()
+                    .flatMap(HostUnderTest::lineage)
+                    .collect(Collectors.toSet())) {
                 String name = component.getName().replace('.', '/') + ".class";
                 try (InputStream code = component.getClassLoader().getResourceAsStream(name)) {
                     add(jar, name, code.readAllBytes());
@@ -243,6 +246,12 @@ final class HostUnderTest {
         }
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         return file;
+    }
+
+    /** The class and what it extends of the test's own. */
+    private static Stream<Class<?>> lineage(Class<?> component) {
+        return Stream.iterate(
+                component, one -> one.getPackage() == HostUnderTest.class.getPackage(), Class::getSuperclass);
     }
 
     /** Stops the host and its plugins. */

@@ -17,7 +17,7 @@ import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.PluginConfigException;
 import org.nemorelay.plugin.api.ToolCall;
 
-/** Plugins of several tests. A jar has the class of its plugin alone, so they share no code. */
+/** Plugins of several tests. A jar has the class of its plugin and those that it extends: other code they do not share. */
 final class MadeUpPlugins {
     private MadeUpPlugins() {}
 
@@ -53,29 +53,19 @@ final class MadeUpPlugins {
     }
 
     /** Does not start. */
-    public static final class Failing implements HookPolicy {
+    public static final class Failing extends Allowing {
         public Failing(Map<String, Object> properties) {
             throw new IllegalStateException("not this one");
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 
     /** Never starts, and does not heed an interrupt. */
-    public static final class Blocking implements HookPolicy {
+    public static final class Blocking extends Allowing {
         public Blocking(Map<String, Object> properties) {
             while (true) {
                 LockSupport.parkNanos(1_000_000_000);
                 Thread.interrupted();
             }
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 
@@ -114,16 +104,11 @@ final class MadeUpPlugins {
     }
 
     /** Does not end before a file is there, whatever happens. */
-    public static final class Lingering implements HookPolicy, AutoCloseable {
+    public static final class Lingering extends Allowing implements AutoCloseable {
         private final Path file;
 
         public Lingering(Map<String, Object> properties) {
             file = Path.of(PluginConfig.of(properties).string("file"));
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
 
         @Override

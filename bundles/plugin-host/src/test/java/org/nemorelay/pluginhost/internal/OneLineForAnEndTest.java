@@ -7,20 +7,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
-import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
-import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Lingering;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Stuck;
@@ -143,7 +138,7 @@ class OneLineForAnEndTest extends WithHost {
     }
 
     /** Leaves a thread, and the one that it ends on interrupted. */
-    public static final class Interrupting implements HookPolicy, AutoCloseable {
+    public static final class Interrupting extends Allowing implements AutoCloseable {
         public Interrupting(Map<String, Object> properties) {
             Path file = Path.of(PluginConfig.of(properties).string("file"));
             Thread left = new Thread(
@@ -155,11 +150,6 @@ class OneLineForAnEndTest extends WithHost {
                     "left over");
             left.setDaemon(true);
             left.start();
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
 
         @Override

@@ -17,12 +17,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.nemorelay.plugin.api.Decision;
-import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.RequestIntercept;
-import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.PluginHost;
 import org.nemorelay.pluginhost.PluginStatus;
 import org.nemorelay.pluginhost.PluginStatus.State;
@@ -360,18 +357,13 @@ class PluginsChangeWhileRunningTest extends WithHost {
     }
 
     /** Writes down each start. */
-    public static final class Counting implements HookPolicy {
+    public static final class Counting extends Allowing {
         public Counting(Map<String, Object> properties) throws Exception {
             Files.writeString(
                     Path.of(PluginConfig.of(properties).string("file")),
                     "start\n",
                     StandardOpenOption.CREATE,
                     StandardOpenOption.APPEND);
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

@@ -10,18 +10,13 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.nemorelay.plugin.api.Decision;
-import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
-import org.nemorelay.plugin.api.ToolCall;
 import org.nemorelay.pluginhost.internal.MadeUpPlugins.Lingering;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleActivator;
@@ -122,7 +117,7 @@ class PluginsEndWithTheWorkerTest extends WithHost {
     }
 
     /** Tells each start with its thread, and is not done before it is interrupted. */
-    public static final class Hanging implements HookPolicy, BundleActivator {
+    public static final class Hanging extends Allowing implements BundleActivator {
         @Override
         public void start(BundleContext context) throws Exception {
             Files.writeString(
@@ -135,15 +130,10 @@ class PluginsEndWithTheWorkerTest extends WithHost {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Starts when a file is there. */
-    public static final class Holding implements HookPolicy, BundleActivator {
+    public static final class Holding extends Allowing implements BundleActivator {
         @Override
         public void start(BundleContext context) throws InterruptedException {
             while (!Files.exists(Path.of(System.getProperty(FOLDER), "release"))) {
@@ -153,24 +143,14 @@ class PluginsEndWithTheWorkerTest extends WithHost {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Ends with a file. */
-    public static final class Telling implements HookPolicy, AutoCloseable {
+    public static final class Telling extends Allowing implements AutoCloseable {
         private final Path file;
 
         public Telling(Map<String, Object> properties) {
             file = Path.of(PluginConfig.of(properties).string("file"));
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
 
         @Override

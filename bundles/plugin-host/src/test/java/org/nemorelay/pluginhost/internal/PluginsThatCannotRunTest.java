@@ -284,39 +284,13 @@ class PluginsThatCannotRunTest extends WithHost {
         public void onEvent(Event event) {}
     }
 
-    /** Throws what is its own cause's cause. */
-    public static final class Cyclic implements EventSubscriber, BundleActivator {
-        @Override
-        public void start(BundleContext context) {
-            IllegalStateException one = new IllegalStateException("one");
-            one.initCause(new IllegalStateException("two", one));
-            throw one;
-        }
-
-        @Override
-        public void stop(BundleContext context) {}
-
-        @Override
-        public void onEvent(Event event) {}
-    }
-
-    /** Throws what takes long to read. */
-    public static final class Endless implements EventSubscriber, BundleActivator {
-        @Override
-        public void start(BundleContext context) {
-            throw new IllegalStateException("x".repeat(300_000));
-        }
-
-        @Override
-        public void stop(BundleContext context) {}
-
-        @Override
-        public void onEvent(Event event) {}
-    }
-
-    /** Throws what cannot be told. */
-    public static final class Mute extends RuntimeException implements EventSubscriber, BundleActivator {
+    /** Its activator throws the plugin itself. */
+    abstract static class Thrown extends RuntimeException implements EventSubscriber, BundleActivator {
         private static final long serialVersionUID = 1L;
+
+        Thrown(String message) {
+            super(message);
+        }
 
         @Override
         public void start(BundleContext context) {
@@ -328,6 +302,34 @@ class PluginsThatCannotRunTest extends WithHost {
 
         @Override
         public void onEvent(Event event) {}
+    }
+
+    /** Throws what is its own cause's cause. */
+    public static final class Cyclic extends Thrown {
+        private static final long serialVersionUID = 1L;
+
+        public Cyclic() {
+            super("one");
+            initCause(new IllegalStateException("two", this));
+        }
+    }
+
+    /** Throws what takes long to read. */
+    public static final class Endless extends Thrown {
+        private static final long serialVersionUID = 1L;
+
+        public Endless() {
+            super("x".repeat(300_000));
+        }
+    }
+
+    /** Throws what cannot be told. */
+    public static final class Mute extends Thrown {
+        private static final long serialVersionUID = 1L;
+
+        public Mute() {
+            super("mute");
+        }
 
         @Override
         public String toString() {
@@ -336,19 +338,12 @@ class PluginsThatCannotRunTest extends WithHost {
     }
 
     /** Throws what takes for ever to tell. */
-    public static final class Stuck extends RuntimeException implements EventSubscriber, BundleActivator {
+    public static final class Stuck extends Thrown {
         private static final long serialVersionUID = 1L;
 
-        @Override
-        public void start(BundleContext context) {
-            throw this;
+        public Stuck() {
+            super("stuck");
         }
-
-        @Override
-        public void stop(BundleContext context) {}
-
-        @Override
-        public void onEvent(Event event) {}
 
         @Override
         public String toString() {

@@ -265,7 +265,7 @@ class WhatStaysBehindIsNamedTest extends WithHost {
     }
 
     /** Its activator starts a thread, and nothing ends it. */
-    public static final class LeavingActivator implements HookPolicy, BundleActivator {
+    public static final class LeavingActivator extends Allowing implements BundleActivator {
         public LeavingActivator() {}
 
         public LeavingActivator(Map<String, Object> properties) {}
@@ -285,15 +285,10 @@ class WhatStaysBehindIsNamedTest extends WithHost {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Starts a thread and does not end it. */
-    public static final class Leaving implements HookPolicy {
+    public static final class Leaving extends Allowing {
         public Leaving(Map<String, Object> properties) {
             Thread thread = new Thread(
                     () -> {
@@ -304,11 +299,6 @@ class WhatStaysBehindIsNamedTest extends WithHost {
                     "left over");
             thread.setDaemon(true);
             thread.start();
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

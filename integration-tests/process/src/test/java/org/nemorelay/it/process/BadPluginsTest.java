@@ -230,31 +230,21 @@ class BadPluginsTest {
     }
 
     /** Would end the worker. */
-    public static final class Exiting implements HookPolicy {
+    public static final class Exiting extends Allowing {
         public Exiting(Map<String, Object> properties) {
             System.exit(1);
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 
     /** Does not start. */
-    public static final class Throwing implements HookPolicy {
+    public static final class Throwing extends Allowing {
         public Throwing(Map<String, Object> properties) {
             throw new IllegalStateException("on purpose");
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 
     /** Its activator throws. */
-    public static final class Failing implements HookPolicy, BundleActivator {
+    public static final class Failing extends Allowing implements BundleActivator {
         @Override
         public void start(BundleContext context) {
             throw new IllegalStateException("no activation");
@@ -262,15 +252,10 @@ class BadPluginsTest {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Registers far too many services. */
-    public static final class Crowd implements HookPolicy, BundleActivator {
+    public static final class Crowd extends Allowing implements BundleActivator {
         @Override
         public void start(BundleContext context) {
             for (int i = 0; i < 10_000; i++) {
@@ -280,25 +265,15 @@ class BadPluginsTest {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Never starts and heeds no interrupt. */
-    public static final class Blocking implements HookPolicy {
+    public static final class Blocking extends Allowing {
         public Blocking(Map<String, Object> properties) {
             while (true) {
                 LockSupport.parkNanos(1_000_000_000);
                 Thread.interrupted();
             }
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

@@ -12,8 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,9 +30,7 @@ import org.nemorelay.it.RawHttp;
 import org.nemorelay.it.Relay;
 import org.nemorelay.it.User;
 import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
-import org.nemorelay.plugin.api.ToolCall;
 
 /** Whoever dies, and however a start fails: no worker lives on without a daemon and a session that know it (report B43). */
 @Timeout(240)
@@ -221,18 +217,13 @@ class NothingIsLeftTest {
     }
 
     /** Never starts and heeds no interrupt. */
-    public static final class Hanging implements HookPolicy {
+    public static final class Hanging extends Allowing {
         public Hanging(Map<String, Object> properties) throws IOException {
             Files.createFile(Path.of(properties.get("begun").toString()));
             while (true) {
                 LockSupport.parkNanos(1_000_000_000);
                 Thread.interrupted();
             }
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

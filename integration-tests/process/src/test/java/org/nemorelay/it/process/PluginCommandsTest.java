@@ -12,8 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,10 +22,8 @@ import org.nemorelay.it.Proc;
 import org.nemorelay.it.Relay;
 import org.nemorelay.json.Json;
 import org.nemorelay.json.JsonObject;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
-import org.nemorelay.plugin.api.ToolCall;
 
 /** {@code plugins list|validate|inspect} and {@code config show}: without a worker nothing runs, with one its state is there too. */
 @Timeout(300)
@@ -454,14 +450,9 @@ class PluginCommandsTest {
     }
 
     /** Leaves a file where it starts. */
-    public static final class Marking implements HookPolicy {
+    public static final class Marking extends Allowing {
         public Marking(Map<String, Object> properties) throws Exception {
             Files.writeString(Path.of(PluginConfig.of(properties).string("file")), "started");
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

@@ -8,8 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,9 +17,7 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.PluginJar;
 import org.nemorelay.it.Relay;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
-import org.nemorelay.plugin.api.ToolCall;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 
@@ -138,7 +134,7 @@ class SuccessorTest {
     }
 
     /** Writes its last records for six seconds. */
-    public static final class Leisurely implements HookPolicy, BundleActivator {
+    public static final class Leisurely extends Allowing implements BundleActivator {
         /** As a component. */
         public Leisurely(Map<String, Object> properties) {}
 
@@ -151,11 +147,6 @@ class SuccessorTest {
         @Override
         public void stop(BundleContext context) throws InterruptedException {
             Thread.sleep(6_000);
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedFuture(Decision.allow());
         }
     }
 }

@@ -8,8 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -22,10 +20,8 @@ import org.nemorelay.it.Await;
 import org.nemorelay.it.McpSession;
 import org.nemorelay.it.PluginJar;
 import org.nemorelay.it.Relay;
-import org.nemorelay.plugin.api.Decision;
 import org.nemorelay.plugin.api.HookPolicy;
 import org.nemorelay.plugin.api.PluginConfig;
-import org.nemorelay.plugin.api.ToolCall;
 import org.osgi.framework.BundleActivator;
 import org.osgi.framework.BundleContext;
 
@@ -81,7 +77,7 @@ class WorkerEndsTest {
     }
 
     /** Holds on to everything that it can, and heeds nothing. */
-    public static final class Clinging implements HookPolicy, BundleActivator {
+    public static final class Clinging extends Allowing implements BundleActivator {
         public Clinging() {}
 
         public Clinging(Map<String, Object> properties) {}
@@ -103,15 +99,10 @@ class WorkerEndsTest {
                 Thread.interrupted();
             }
         }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Never starts, and heeds nothing. */
-    public static final class Hanging implements HookPolicy, BundleActivator {
+    public static final class Hanging extends Allowing implements BundleActivator {
         public Hanging() {}
 
         public Hanging(Map<String, Object> properties) {}
@@ -126,15 +117,10 @@ class WorkerEndsTest {
 
         @Override
         public void stop(BundleContext context) {}
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
-        }
     }
 
     /** Ends with a file. */
-    public static final class Telling implements HookPolicy, BundleActivator {
+    public static final class Telling extends Allowing implements BundleActivator {
         private static volatile Path file;
 
         public Telling() {}
@@ -149,11 +135,6 @@ class WorkerEndsTest {
         @Override
         public void stop(BundleContext context) throws IOException {
             Files.createFile(file);
-        }
-
-        @Override
-        public CompletionStage<Decision> decide(ToolCall call) {
-            return CompletableFuture.completedStage(Decision.allow());
         }
     }
 }

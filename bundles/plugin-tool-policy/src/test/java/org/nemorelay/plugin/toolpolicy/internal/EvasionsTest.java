@@ -3,6 +3,7 @@ package org.nemorelay.plugin.toolpolicy.internal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,7 @@ import org.nemorelay.plugin.testkit.ToolCalls;
 
 /** Ways around a rule that do not lead around it. What a rule cannot read, it does not allow. */
 class EvasionsTest {
-    private static Decision decide(ToolCall call, Object... keysAndValues) {
+    private static Decision decide(ToolCall call, Object[] keysAndValues) {
         Map<String, Object> config = new HashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             config.put((String) keysAndValues[i], keysAndValues[i + 1]);
@@ -26,12 +27,26 @@ class EvasionsTest {
         return new ToolPolicy(config).decide(call).toCompletableFuture().join();
     }
 
-    private static void denied(ToolCall call, Object... config) {
+    private static void denied(ToolCall call, Object[] config) {
         assertInstanceOf(Decision.Deny.class, decide(call, config), () -> call + " " + call.input());
     }
 
-    private static String[] list(String... items) {
-        return items;
+    /** The configuration of one rule that denies what these match: key of the rule, its only expression, and so on. */
+    private static Object[] denying(String... matches) {
+        return rule(new ArrayList<>(List.of("rules.0.action", "deny")), matches);
+    }
+
+    /** The same of one rule that allows, where all else is denied. */
+    private static Object[] allowing(String... matches) {
+        return rule(new ArrayList<>(List.of("default", "deny", "rules.0.action", "allow")), matches);
+    }
+
+    private static Object[] rule(List<Object> config, String... matches) {
+        for (int i = 0; i < matches.length; i += 2) {
+            config.add("rules.0." + matches[i]);
+            config.add(new String[] {matches[i + 1]});
+        }
+        return config.toArray();
     }
 
     @ParameterizedTest
@@ -65,7 +80,7 @@ class EvasionsTest {
                 "if true; then rm -rf /; fi",
             })
     void anAnchoredCommandIsFoundWhereverItStands(String command) {
-        Object[] config = {"rules.0.action", "deny", "rules.0.commands", list("^rm\\b")};
+        Object[] config = denying("commands", "^rm\\b");
         denied(ToolCalls.shell(Agent.CLAUDE_CODE, command), config);
         denied(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("bash", "-lc", command))), config);
         denied(ToolCalls.of(Agent.CODEX, "write_stdin", Map.of("session_id", 1L, "chars", command)), config);
@@ -77,24 +92,17 @@ class EvasionsTest {
     @Test
     void aProgramAndItsArgumentsAreOneCommand() {
         ToolCall call = ToolCalls.of(Agent.CODEX, "x", Map.of("command", "rm", "args", List.of("-rf", "/")));
-        denied(call, "rules.0.action", "deny", "rules.0.commands", list("^rm -rf"));
-        denied(call, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^rm$"));
-        assertEquals(
-                Decision.allow(),
-                decide(call, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^rm\\b")));
+        denied(call, denying("commands", "^rm -rf"));
+        denied(call, allowing("commands", "^rm$"));
+        assertEquals(Decision.allow(), decide(call, allowing("commands", "^rm\\b")));
     }
 
     @Test
     void whatOnlyLooksLikeItIsNotDenied() {
-        for (String command : list("git rm file", "ls /bin/rm", "echo 'a; b'", "npm run rmdir-all")) {
+        for (String command : List.of("git rm file", "ls /bin/rm", "echo 'a; b'", "npm run rmdir-all")) {
             assertEquals(
                     Decision.allow(),
-                    decide(
-                            ToolCalls.shell(Agent.CODEX, command),
-                            "rules.0.action",
-                            "deny",
-                            "rules.0.commands",
-                            list("^rm\\b")),
+                    decide(ToolCalls.shell(Agent.CODEX, command), denying("commands", "^rm\\b")),
                     command);
         }
     }
@@ -124,16 +132,7 @@ class EvasionsTest {
                 "git log $'a'",
             })
     void aCommandIsAllowedAsAWholeOrNotAtAll(String command) {
-        Object[] config = {
-            "default",
-            "deny",
-            "rules.0.action",
-            "allow",
-            "rules.0.tools",
-            list("Bash"),
-            "rules.0.commands",
-            list("^git ")
-        };
+        Object[] config = allowing("commands", "^git ", "tools", "Bash");
         denied(ToolCalls.shell(Agent.CODEX, command), config);
     }
 
@@ -141,16 +140,7 @@ class EvasionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"ls=1 rm x", "ls+=1 rm x", "ls[0]=1 rm x", "ls; ls[a b]+=1 rm x", "ls=1"})
     void anAssignmentIsNoAllowedCommand(String command) {
-        denied(
-                ToolCalls.shell(Agent.CODEX, command),
-                "default",
-                "deny",
-                "rules.0.action",
-                "allow",
-                "rules.0.tools",
-                list("Bash"),
-                "rules.0.commands",
-                list("^ls\\b"));
+        denied(ToolCalls.shell(Agent.CODEX, command), allowing("commands", "^ls\\b", "tools", "Bash"));
     }
 
     @ParameterizedTest
@@ -166,16 +156,7 @@ class EvasionsTest {
                 "git log \\; x"
             })
     void whatIsAllowedStaysAllowed(String command) {
-        Object[] config = {
-            "default",
-            "deny",
-            "rules.0.action",
-            "allow",
-            "rules.0.tools",
-            list("Bash"),
-            "rules.0.commands",
-            list("^git ")
-        };
+        Object[] config = allowing("commands", "^git ", "tools", "Bash");
         assertEquals(Decision.allow(), decide(ToolCalls.shell(Agent.CODEX, command), config));
         assertEquals(
                 Decision.allow(),
@@ -184,7 +165,7 @@ class EvasionsTest {
 
     @Test
     void wordsThatNoShellTakesApartStayWords() {
-        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.commands", list("^echo ")};
+        Object[] config = allowing("commands", "^echo ");
         assertEquals(
                 Decision.allow(),
                 decide(ToolCalls.of(Agent.CODEX, "shell", Map.of("command", List.of("echo", "a; rm"))), config));
@@ -193,7 +174,7 @@ class EvasionsTest {
 
     @Test
     void allPathsOfAnAllowedCallAreNamed() {
-        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.paths", list("/srv/project/**")};
+        Object[] config = allowing("paths", "/srv/project/**");
         assertEquals(Decision.allow(), decide(ToolCalls.of(Agent.CODEX, "Read", Map.of("file_path", "src/a")), config));
         for (Map<String, Object> input : List.<Map<String, Object>>of(
                 Map.of("file_path", "/srv/project/../../etc/passwd"),
@@ -211,7 +192,7 @@ class EvasionsTest {
 
     @Test
     void aDeniedPathIsFoundInEveryShape() {
-        Object[] config = {"rules.0.action", "deny", "rules.0.paths", list("/etc/**")};
+        Object[] config = denying("paths", "/etc/**");
         for (Map<String, Object> input : List.<Map<String, Object>>of(
                 Map.of("path", "/etc//passwd"),
                 Map.of("path", "/./etc/./passwd"),
@@ -242,12 +223,12 @@ class EvasionsTest {
             denied(ToolCalls.of(Agent.CODEX, "T", input), config);
         }
         // A tool that knows no URLs leaves the folder "file:" by "..".
-        Object[] secret = {"rules.0.action", "deny", "rules.0.paths", list("/srv/project/secret/**")};
+        Object[] secret = denying("paths", "/srv/project/secret/**");
         denied(ToolCalls.of(Agent.CODEX, "T", Map.of("file_path", "file:/../secret/key")), secret);
         assertEquals(
                 Decision.allow(),
                 decide(ToolCalls.of(Agent.CODEX, "T", Map.of("file_path", "FILE:///srv/project/key")), secret));
-        Object[] project = {"default", "deny", "rules.0.action", "allow", "rules.0.paths", list("/srv/project/**")};
+        Object[] project = allowing("paths", "/srv/project/**");
         assertEquals(
                 Decision.allow(),
                 decide(ToolCalls.of(Agent.CODEX, "T", Map.of("uri", "FILE:/srv/project/a")), project));
@@ -261,16 +242,16 @@ class EvasionsTest {
     void argumentsThatCannotBeReadAreNotAllowed() {
         ToolCall text =
                 new ToolCall(Agent.CODEX, "PreToolUse", "Bash", Optional.empty(), "ls", JsonObject.of(Map.of(), ""));
-        denied(text, "rules.0.action", "deny", "rules.0.paths", list("/etc/**"));
-        denied(text, "default", "deny", "rules.0.action", "allow", "rules.0.tools", list("Bash"));
+        denied(text, denying("paths", "/etc/**"));
+        denied(text, allowing("tools", "Bash"));
         ToolCall none = ToolCalls.of(Agent.CODEX, "Bash", Map.of("command", 7L));
-        denied(none, "rules.0.action", "deny", "rules.0.commands", list("rm"));
-        denied(none, "default", "deny", "rules.0.action", "allow", "rules.0.commands", list("."));
+        denied(none, denying("commands", "rm"));
+        denied(none, allowing("commands", "."));
     }
 
     @Test
     void whatIsAllowedIsAllowedByItsExactName() {
-        Object[] config = {"default", "deny", "rules.0.action", "allow", "rules.0.tools", list("Read")};
+        Object[] config = allowing("tools", "Read");
         denied(ToolCalls.of(Agent.PI, "read", Map.of()), config);
         denied(ToolCalls.of(Agent.PI, "Read ", Map.of()), config);
         denied(ToolCalls.of(Agent.PI, "mcp__x__Read", Map.of()), config);
