@@ -131,11 +131,14 @@ final class Generation {
         return List.copyOf(kinds);
     }
 
-    /** What people call it: its kinds, or the bundle where it has none. */
+    /** What people call it: those of its kinds that are planned, all where none is, or the bundle where it has none. */
     String names() {
-        return kinds.isEmpty()
-                ? bundle.getSymbolicName()
-                : String.join(", ", kinds.stream().map(Kind::name).toList());
+        if (kinds.isEmpty()) {
+            return bundle.getSymbolicName();
+        }
+        List<String> names = kinds.stream().map(Kind::name).toList();
+        List<String> planned = names.stream().filter(wanted::containsKey).toList();
+        return String.join(", ", planned.isEmpty() ? names : planned);
     }
 
     Optional<Kind> kind(String name) {

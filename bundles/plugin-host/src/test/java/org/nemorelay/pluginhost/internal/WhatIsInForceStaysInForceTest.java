@@ -192,6 +192,16 @@ class WhatIsInForceStaysInForceTest extends WithHost {
     }
 
     @Test
+    void ofAJarOfTwoTheOneThatRunsIsNamed() throws Exception {
+        Path both = two("both.jar", Denying.class, Denying.class);
+        start();
+        host.plan("p", BY_KIND, Map.of("reason", "one")).replan();
+        host.awaitLog("INFO plugin_started: plugin p 1.2.3 of " + both + " is active");
+        host.noPlan().replan();
+        host.awaitLog("INFO plugin_removed: plugin p 1.2.3 of " + both + " takes no more requests");
+    }
+
+    @Test
     void halfOfAJarOfTwoIsTakenAway() throws Exception {
         Path both = two("both.jar", Denying.class, Denying.class);
         host.plan("p", BY_KIND, Map.of("reason", "one")).plan("q", BY_KIND, Map.of("reason", "q"));
