@@ -112,6 +112,7 @@ class PluginProjectTest {
         ways.put("takes", "-privatepackage: com.example.team,org.nemorelay.json");
         ways.put("unpacks", "-includeresource: @org.nemorelay.plugin.api-*.jar");
         ways.put("nests", "-includeresource: x.jar=org.nemorelay.plugin.api-" + version + ".jar;lib:=true");
+        ways.put("carries", "-includeresource: lib/x.jar=org.nemorelay.plugin.api-" + version + ".jar");
         ways.put("clean", "Bundle-Name: with an own bnd.bnd");
         Path all = Files.createDirectory(folder.resolve("all"));
         StringBuilder modules = new StringBuilder();
@@ -134,8 +135,10 @@ class PluginProjectTest {
             boolean refused = result.stdout()
                     .lines()
                     .anyMatch(line -> line.contains("on project " + way + ": ")
-                            && line.contains("The bundle contains or exports org.nemorelay.")
-                            && line.contains("which only the relay provides: leave it out of"));
+                            && (way.equals("carries")
+                                    ? line.contains("The bundle contains lib/x.jar, and not on its Bundle-ClassPath: ")
+                                    : line.contains("The bundle contains or exports org.nemorelay.")
+                                            && line.contains("which only the relay provides: leave it out of")));
             assertEquals(!way.equals("clean"), refused, result::toString);
             assertEquals(way.equals("clean"), Files.exists(all.resolve(way + "/target/" + way + "-1.0.0.jar")), way);
         }
