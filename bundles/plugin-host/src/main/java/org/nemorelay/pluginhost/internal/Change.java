@@ -423,7 +423,9 @@ final class Change {
             String earlier = lines.putIfAbsent(trouble.component().kind(), line);
             if (earlier == null
                     && !logged.contains(trouble)
-                    && !line.equals(deployment.troubles.get(trouble.component().kind()))) {
+                    && (files.news(line)
+                            || !line.equals(
+                                    deployment.troubles.get(trouble.component().kind())))) {
                 deployment.log.log(
                         EventLog.Level.ERROR,
                         PluginHostComponent.TARGET,
@@ -433,6 +435,7 @@ final class Change {
                         trouble.component().kind());
             }
         }
+        files.tellRest(lines.values());
         lines.forEach((kind, line) -> {
             if (places.troubles.stream().noneMatch(one -> one.component().kind().equals(kind))
                     && !line.equals(deployment.troubles.get(kind))) {

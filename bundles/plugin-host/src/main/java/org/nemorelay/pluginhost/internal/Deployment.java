@@ -89,6 +89,11 @@ final class Deployment {
 
     final List<Abandoned> abandoned = new ArrayList<>();
 
+    /** A plan that is not in force, and why, as it was told. */
+    private Rejected lastRejected = new Rejected(null, List.of());
+
+    private record Rejected(PluginPlan plan, List<String> lines) {}
+
     Map<String, String> troubles = Map.of();
     private Map<String, String> ended = Map.of();
 
@@ -240,6 +245,7 @@ final class Deployment {
                         .filter(trouble -> change.asks(trouble.component()))
                         .findFirst();
         if (wrong.isEmpty()) {
+            lastRejected = new Rejected(null, List.of());
             change.commit();
             if (other) {
                 log.log(EventLog.Level.INFO, PluginHostComponent.TARGET, "plugins_changed", "plugins.toml is in force");
@@ -247,8 +253,14 @@ final class Deployment {
             return;
         }
         change.drop();
+        List<String> lines = new ArrayList<>();
         for (Change.Trouble trouble : change.troubles()) {
             if (change.asks(trouble.component())) {
+                lines.add(trouble.line());
+            }
+            boolean known =
+                    lastRejected.plan() == newest && lastRejected.lines().contains(trouble.line());
+            if (change.asks(trouble.component()) && !known) {
                 log.log(
                         EventLog.Level.ERROR,
                         PluginHostComponent.TARGET,
@@ -258,6 +270,7 @@ final class Deployment {
                         trouble.component().kind());
             }
         }
+        lastRejected = new Rejected(newest, lines);
         Change again = new Change(this, inForce, Change.Waits.FOR_WHAT_IT_STARTS);
         again.stage();
         if (!again.awaitChange()) {

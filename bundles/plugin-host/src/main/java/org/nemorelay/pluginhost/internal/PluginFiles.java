@@ -3,6 +3,7 @@ package org.nemorelay.pluginhost.internal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -26,6 +27,10 @@ final class PluginFiles {
     private final EventLog log;
     private final Map<Path, Seen> seen = new LinkedHashMap<>();
     private List<Entry> applied = List.of();
+
+    /** Refusals of files whose earlier version serves: who goes on without the new one says so, in one line with the reason. */
+    private final Map<Path, String> untold = new LinkedHashMap<>();
+
     private int copies;
 
     /** What was found out about a jar. */
@@ -101,15 +106,17 @@ final class PluginFiles {
      */
     void take(List<Entry> entries, Set<Generation> used) {
         Map<Path, Seen> now = new LinkedHashMap<>();
+        Set<Path> serving = new HashSet<>();
+        used.forEach(generation -> serving.add(generation.file()));
         for (Entry entry : entries) {
             Seen before = seen.get(entry.file());
             switch (entry) {
                 case Entry.Jar(Path file, Stat stat) ->
-                    now.put(file, before != null && stat.equals(before.stat()) ? before : read(file, stat));
+                    now.put(file, before != null && stat.equals(before.stat()) ? before : read(file, stat, serving));
                 case Entry.Refused(Path file, String reason) -> {
                     now.put(file, new Seen(new Stat(0, null, ""), Optional.empty(), reason));
                     if (before == null || !before.refusal().equals(reason)) {
-                        refuse(file, reason);
+                        refuse(file, reason, serving);
                     }
                 }
                 case Entry.Ignored _ -> {}
@@ -125,7 +132,7 @@ final class PluginFiles {
         applied = List.copyOf(entries);
     }
 
-    private Seen read(Path file, Stat stat) {
+    private Seen read(Path file, Stat stat, Set<Path> serving) {
         try {
             Generation generation = install(file);
             Optional<String> refusal = generation.refusal();
@@ -133,10 +140,10 @@ final class PluginFiles {
                 return new Seen(stat, Optional.of(generation), "");
             }
             departures.remove(generation);
-            refuse(file, refusal.get());
+            refuse(file, refusal.get(), serving);
             return new Seen(stat, Optional.empty(), refusal.get());
         } catch (Unusable e) {
-            refuse(file, e.getMessage());
+            refuse(file, e.getMessage(), serving);
             return new Seen(stat, Optional.empty(), e.getMessage());
         }
     }
@@ -172,13 +179,40 @@ final class PluginFiles {
         }
     }
 
+    private void refuse(Path file, String reason, Set<Path> serving) {
+        if (serving.contains(file)) {
+            untold.put(file, reason);
+        } else {
+            refuse(file, reason);
+        }
+    }
+
+    /** Whether a line tells a refusal that was not told yet. */
+    boolean news(String line) {
+        return untold.entrySet().stream().anyMatch(entry -> line.contains(refused(entry.getKey(), entry.getValue())));
+    }
+
+    /** Tells what of the refusals is in none of the lines that were told. */
+    void tellRest(Collection<String> told) {
+        untold.forEach((file, reason) -> {
+            if (told.stream().noneMatch(line -> line.contains(refused(file, reason)))) {
+                refuse(file, reason);
+            }
+        });
+        untold.clear();
+    }
+
+    private static String refused(Path file, String reason) {
+        return "plugin file " + file + " " + reason;
+    }
+
     /** A file that nobody has asked for by name may be broken; a planned kind that it should provide is then missing. */
     private void refuse(Path file, String reason) {
         log.log(
                 EventLog.Level.ERROR,
                 PluginHostComponent.TARGET,
                 "plugin_quarantined",
-                "plugin file " + file + " " + reason,
+                refused(file, reason),
                 "file",
                 file);
     }
