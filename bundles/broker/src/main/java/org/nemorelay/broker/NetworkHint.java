@@ -7,18 +7,9 @@ package org.nemorelay.broker;
  * @param port 0 for any
  */
 public record NetworkHint(String advertisedHost, int port) {
-    private static final String LOOPBACK = "127.0.0.1";
-
     /** Whether a worker with this network listens on loopback only, in cleartext. */
     public boolean loopback() {
-        return advertisedHost.equals(LOOPBACK)
-                || advertisedHost.equals("localhost")
-                || isLoopbackAddress(advertisedHost);
-    }
-
-    /** The host that the worker's endpoint must name. */
-    public String endpointHost() {
-        return loopback() ? LOOPBACK : advertisedHost;
+        return advertisedHost.equals("localhost") || isLoopbackAddress(advertisedHost);
     }
 
     private static boolean isLoopbackAddress(String host) {

@@ -23,10 +23,6 @@ public record Destination(
         return new Destination(origin, protocol, target, edit, response, headTimeoutMs);
     }
 
-    public Destination withResponse(HeaderEdit edit) {
-        return new Destination(origin, protocol, target, request, edit, headTimeoutMs);
-    }
-
     public Destination withHeadTimeoutMs(long timeoutMs) {
         return new Destination(origin, protocol, target, request, response, timeoutMs);
     }

@@ -26,11 +26,6 @@ public record BackendInstallRequest(
         return new BackendInstallRequest(backend, modelId, "", "", "", "", replicaIndex, false, "", "", 0);
     }
 
-    public BackendInstallRequest withGalleries(String galleries) {
-        return new BackendInstallRequest(
-                backend, modelId, galleries, uri, name, alias, replicaIndex, force, opId, operationId, deadlineMs);
-    }
-
     public BackendInstallRequest withProgress(String newOpId) {
         return new BackendInstallRequest(
                 backend,

@@ -1,6 +1,5 @@
 package org.nemorelay.seams.carrier;
 
-import java.util.concurrent.atomic.AtomicLong;
 import org.nemorelay.protocol.FailureKind;
 import org.nemorelay.protocol.RelayException;
 import org.nemorelay.seams.SeamException;
@@ -11,14 +10,13 @@ import org.nemorelay.telemetry.ProcessControl;
 /**
  * What becomes of an exception that a handler lets out. One that it means (checked, {@link SeamException},
  * {@link RelayException}) is a warning. Any other is a fault of the program: where handlers run one after the other it ends
- * the process, so that a supervisor starts it afresh; where each has its own thread it is counted and logged.
+ * the process, so that a supervisor starts it afresh; where each has its own thread it is logged.
  */
 public final class Faults {
     private static final String TARGET = "nemo_relay.seams";
 
     private final EventLog log;
     private final ProcessControl process;
-    private final AtomicLong caught = new AtomicLong();
 
     public Faults(EventLog log, ProcessControl process) {
         this.log = log;
@@ -41,7 +39,6 @@ public final class Faults {
     }
 
     public void caught(String where, String delivery, Throwable thrown) {
-        caught.incrementAndGet();
         log.log(Level.ERROR, TARGET, "", where + " failed on " + delivery + " and goes on: " + thrown);
     }
 
@@ -49,10 +46,5 @@ public final class Faults {
     public void fatal(String where, String delivery, Throwable thrown) {
         process.fail(new RelayException(
                 FailureKind.INTERNAL, where + " failed on " + delivery + ", the process ends: " + thrown, thrown));
-    }
-
-    /** How many faults were caught since the start. */
-    public long caughtCount() {
-        return caught.get();
     }
 }
