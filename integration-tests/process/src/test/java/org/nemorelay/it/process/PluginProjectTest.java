@@ -59,7 +59,7 @@ class PluginProjectTest {
     void whatItMadeBuildsAndItsJarActsOnceDropped() throws Exception {
         Proc.Result built = maven(project, JDK, "verify");
         assertEquals(0, built.exit(), built::toString);
-        assertTrue(built.stdout().contains("Tests run: 2, Failures: 0, Errors: 0, Skipped: 0"), built.stdout());
+        assertTrue(built.stdout().contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0"), built.stdout());
 
         try (OneUser bench = new OneUser(folder.resolve("relay"));
                 Relay relay = bench.daemon();

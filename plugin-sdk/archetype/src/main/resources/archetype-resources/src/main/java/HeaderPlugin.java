@@ -3,6 +3,7 @@ package ${package};
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.nemorelay.plugin.api.HeaderMap;
 import org.nemorelay.plugin.api.ModelRequest;
 import org.nemorelay.plugin.api.PluginConfig;
 import org.nemorelay.plugin.api.PluginKind;
@@ -18,22 +19,24 @@ import org.osgi.service.component.annotations.ConfigurationPolicy;
         configurationPid = "${kind}",
         configurationPolicy = ConfigurationPolicy.REQUIRE)
 public final class HeaderPlugin implements RequestIntercept {
-    private final String name;
-    private final String value;
+    private final HeaderMap.Header header;
 
     /** Every failure about the configuration reaches the administrator with file, line and key. */
     @Activate
     public HeaderPlugin(Map<String, Object> properties) {
         PluginConfig config = PluginConfig.of(properties).only("header", "value");
-        name = config.string("header", "x-team");
-        value = config.string("value");
-        if (value.isBlank()) {
+        try {
+            header = new HeaderMap.Header(config.string("header", "x-team"), config.string("value"));
+        } catch (IllegalArgumentException e) {
+            throw config.failure("value", "makes no header: " + e.getMessage());
+        }
+        if (header.value().isBlank()) {
             throw config.failure("value", "must not be blank");
         }
     }
 
     @Override
     public CompletionStage<ModelRequest> rewrite(ModelRequest request) {
-        return CompletableFuture.completedStage(request.withHeader(name, value));
+        return CompletableFuture.completedStage(request.withHeader(header.name(), header.value()));
     }
 }

@@ -33,4 +33,13 @@ class HeaderPluginTest {
         var failure = assertThrows(PluginConfigException.class, () -> new HeaderPlugin(Map.of()));
         assertEquals("value", failure.key());
     }
+
+    @Test
+    void whatIsNoHeaderIsRefusedAtTheStart() {
+        for (String value : new String[] {"", "two\nlines", "\u20ac"}) {
+            var failure = assertThrows(
+                    PluginConfigException.class, () -> new HeaderPlugin(Map.of("header", "x-team", "value", value)));
+            assertEquals("value", failure.key());
+        }
+    }
 }

@@ -3,6 +3,7 @@ package org.nemorelay.plugin.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.InvocationTargetException;
@@ -30,6 +31,8 @@ import org.nemorelay.plugin.api.Event;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.ModelApi;
 import org.nemorelay.plugin.api.ModelRequest;
+import org.nemorelay.plugin.api.PluginConfig;
+import org.nemorelay.plugin.api.PluginConfigException;
 import org.nemorelay.plugin.api.RequestIntercept;
 import org.nemorelay.plugin.api.ToolCall;
 
@@ -37,6 +40,7 @@ import org.nemorelay.plugin.api.ToolCall;
 class GuideCodeTest {
     private static final Path GUIDE = Path.of("../docs");
     private static final Path ARCHETYPE = Path.of("../archetype/src/main/resources/archetype-resources/src/main/java");
+    private static final Pattern TOML = Pattern.compile("```toml\\n(.*?)```", Pattern.DOTALL);
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CLASS = Pattern.compile("public final class (\\w+)");
     private static final String IMPORTS = """
@@ -170,6 +174,21 @@ class GuideCodeTest {
         Exchange exchange = sent(
                 made("MyPlugin", Map.of("value", "v")), request, FakeProvider.streams(Recording.text(request.api())));
         assertEquals(Optional.of("v"), exchange.sent().getFirst().headers().first("x-mine"));
+    }
+
+    /** The message that the page shows is about the file that it shows. */
+    @Test
+    void configuration() throws Exception {
+        String page = Files.readString(GUIDE.resolve("configuration.md"));
+        Matcher toml = TOML.matcher(page);
+        assertTrue(toml.find());
+        List<String> lines = toml.group(1).lines().toList();
+        int line = 1 + lines.indexOf("timeout_millis = 500");
+        PluginConfigException failure = assertThrows(
+                PluginConfigException.class,
+                () -> PluginConfig.of(Map.of("timeout_millis", 0L)).integer("timeout_millis", 500, 1, 60000));
+        String told = "/etc/nemo-relay/plugins.toml:" + line + ":1: plugin \"team_header\": " + failure.getMessage();
+        assertTrue(page.contains("```\n" + told + "\n```"), told);
     }
 
     @Test

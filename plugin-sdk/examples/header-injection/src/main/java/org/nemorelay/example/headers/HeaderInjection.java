@@ -31,7 +31,11 @@ public final class HeaderInjection implements RequestIntercept {
         List<Header> configured = new ArrayList<>();
         for (PluginConfig table : config.tables("headers")) {
             table.only("name", "value");
-            configured.add(new Header(table.string("name"), table.string("value")));
+            try {
+                configured.add(new Header(table.string("name"), table.string("value")));
+            } catch (IllegalArgumentException e) {
+                throw table.failure("value", "makes no header: " + e.getMessage());
+            }
         }
         if (configured.isEmpty()) {
             throw config.failure("headers", "needs at least one [[components.config.headers]] with name and value");

@@ -35,4 +35,12 @@ class HeaderInjectionTest {
                 PluginConfigException.class, () -> new HeaderInjection(Map.of("headers.0.name", "x-team")));
         assertEquals("headers.0.value", failure.key());
     }
+
+    @Test
+    void whatIsNoHeaderIsRefusedAtTheStart() {
+        var failure = assertThrows(
+                PluginConfigException.class,
+                () -> new HeaderInjection(Map.of("headers.0.name", "x-team", "headers.0.value", "\u20ac")));
+        assertEquals("headers.0.value", failure.key());
+    }
 }
