@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -236,11 +237,16 @@ final class Worker implements Runnable {
     /** Returns when the plugins run, or when something else has happened that is next in the queue. */
     private void awaitPlugins() throws InterruptedException {
         plugins.onChange(this::changed);
-        plugins.ready()
-                .whenComplete((done, failure) -> happenings.add(
-                        failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
+        CompletableFuture<Void> ready = plugins.ready().toCompletableFuture();
+        if (!ready.isDone()) {
+            // There is no deadline: meanwhile the administrator's list shows what it waits for.
+            changed();
+        }
+        ready.whenComplete((done, failure) -> happenings.add(
+                failure == null ? new Happening.PluginsReady() : new Happening.PluginsFailed(relay(failure))));
         Happening first = next();
         while (first instanceof Happening.PluginsChanged || first instanceof Happening.StoodStill) {
+            report();
             first = next();
         }
         switch (first) {

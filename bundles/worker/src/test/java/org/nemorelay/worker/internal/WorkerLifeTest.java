@@ -88,7 +88,9 @@ final class WorkerLifeTest {
     @Test
     void publishesWhenThePluginsRun() throws Exception {
         Awaiting.await("registered", () -> acts.contains("register http://127.0.0.1:4711"));
-        assertEquals(List.of("listen", "register http://127.0.0.1:4711"), acts);
+        // The administrator's list shows what a start waits for.
+        Awaiting.await("told", () -> acts.contains("report 1"));
+        assertEquals(List.of("listen", "register http://127.0.0.1:4711", "report 1"), acts);
         serving();
         drain(1_000);
         ended();
@@ -96,9 +98,9 @@ final class WorkerLifeTest {
                 List.of(
                         "listen",
                         "register http://127.0.0.1:4711",
+                        "report 1",
                         "observe",
                         "ready",
-                        "report 1",
                         "process ready",
                         "listener closed",
                         "observation closed",
