@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import org.nemorelay.protocol.Reasons;
 import org.nemorelay.telemetry.EventLog;
 
 /** One service's share of {@link StageThreads}: how many of its calls may run and wait. Safe for any thread. */
@@ -17,7 +18,6 @@ public final class Share {
     public static final int MAX_RUNNING = 8;
 
     private static final int MAX_WAITING = 256;
-    private static final int MAX_LINE = 1_000;
 
     private final StageThreads threads;
     private final String plugin;
@@ -186,8 +186,7 @@ public final class Share {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         try {
-            String line = String.valueOf(cause).lines().findFirst().orElse("");
-            return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "…";
+            return Reasons.said(String.valueOf(cause));
         } catch (Throwable e) {
             return cause.getClass().getName();
         }

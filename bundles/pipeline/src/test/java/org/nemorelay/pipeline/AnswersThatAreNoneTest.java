@@ -79,6 +79,19 @@ class AnswersThatAreNoneTest {
         }
     }
 
+    /** The log has one line of it, whatever it is. */
+    @Test
+    void whatAPluginThrowsIsAPartOfALine() throws Exception {
+        ExecutionIntercept loud = (request, next) -> {
+            throw new IllegalStateException("\n\u001b[2Jover " + "x".repeat(1_000_000));
+        };
+        rig.executions(List.of(rig.stage("a", loud, 1, true)));
+        assertEquals(500, rig.execute(Rig.json(), EVENT).status());
+        String said = "java.lang.IllegalStateException:  [2Jover ";
+        assertEquals(
+                "plugin_failed plugin a failed: " + said + "x".repeat(500 - said.length()) + "…", rig.log.getLast());
+    }
+
     @Test
     void anAnswerOfAClassOfThePluginsOwnIsAsGoodAsAnother() throws Exception {
         ModelResponse.Whole own =

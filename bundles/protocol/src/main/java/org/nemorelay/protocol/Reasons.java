@@ -20,7 +20,37 @@ import java.nio.file.NotLinkException;
  * path that the sentence names already. Stateless.
  */
 public final class Reasons {
+    private static final int MAX_SAID = 500;
+
     private Reasons() {}
+
+    /**
+     * What the code of somebody else says, as a part of a line: of at most 500 characters, and without what begins another line,
+     * moves a terminal's cursor or turns the direction of writing.
+     */
+    public static String said(String text) {
+        StringBuilder said = new StringBuilder();
+        boolean blank = false;
+        for (int i = 0; i < text.length(); ) {
+            int c = text.codePointAt(i);
+            i += Character.charCount(c);
+            switch (Character.getType(c)) {
+                case Character.CONTROL,
+                        Character.LINE_SEPARATOR,
+                        Character.PARAGRAPH_SEPARATOR,
+                        Character.FORMAT,
+                        Character.SURROGATE -> blank = true;
+                default -> {
+                    if (said.length() + (blank ? 1 : 0) >= MAX_SAID) {
+                        return said.append('…').toString();
+                    }
+                    said.append(blank && !said.isEmpty() ? " " : "").appendCodePoint(c);
+                    blank = false;
+                }
+            }
+        }
+        return said.toString();
+    }
 
     /** Why something could not be done that depends on the machine, its files or another party. */
     public static String of(Throwable failure) {

@@ -54,4 +54,13 @@ class ReasonsTest {
                 defect.startsWith("internal error: java.lang.IllegalStateException: made up at org.nemorelay."),
                 defect);
     }
+
+    /** It may be megabytes, or move the cursor of who reads it. */
+    @Test
+    void whatSomebodyElseSaysIsPartOfOneLine() {
+        assertEquals("a b c d", Reasons.said("a\r\n\tb\u001b\u009bc\u202e\u2028\ud800d\n"));
+        assertEquals("ä\ud83d\ude00", Reasons.said("\nä\ud83d\ude00"));
+        assertEquals("x".repeat(500), Reasons.said("x".repeat(500)));
+        assertEquals("x".repeat(500) + "…", Reasons.said("x".repeat(5_000_000)));
+    }
 }

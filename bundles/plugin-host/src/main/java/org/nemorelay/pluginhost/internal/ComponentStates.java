@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.nemorelay.plugin.api.EventSubscriber;
 import org.nemorelay.plugin.api.HookPolicy;
+import org.nemorelay.protocol.Reasons;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.Constants;
 import org.osgi.framework.dto.ServiceReferenceDTO;
@@ -59,7 +60,7 @@ final class ComponentStates {
         for (ComponentDescriptionDTO description : descriptions(bundle, kind)) {
             for (ComponentConfigurationDTO configuration : configurations(description, kind)) {
                 for (var reference : configuration.unsatisfiedReferences) {
-                    references.add(reference.name);
+                    references.add(Reasons.said(reference.name));
                 }
             }
         }

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.nemorelay.plugin.api.PluginConfigException;
+import org.nemorelay.protocol.Reasons;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleException;
 import org.osgi.framework.Constants;
@@ -19,8 +20,6 @@ import org.osgi.framework.wiring.FrameworkWiring;
 final class Failures {
     /** Causes may go round in circles. */
     private static final int MAX_DEPTH = 100;
-
-    private static final int MAX_LINE = 1_000;
 
     /** An unusable value in a plugin's configuration. */
     record BadValue(String key, String message) {}
@@ -153,15 +152,11 @@ final class Failures {
 
     /** A text of several lines as one, as long as people read. */
     static String line(String text) {
-        return brief(String.join(" ", String.valueOf(text).split("\\s*\\R\\s*")));
+        return Reasons.said(String.valueOf(text));
     }
 
     private static String firstLine(String text) {
-        return brief(text.lines().findFirst().orElse(""));
-    }
-
-    private static String brief(String line) {
-        return line.length() <= MAX_LINE ? line : line.substring(0, MAX_LINE) + "…";
+        return Reasons.said(text.lines().findFirst().orElse(""));
     }
 
     static boolean mandatory(BundleRequirement requirement) {

@@ -24,6 +24,7 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.nemorelay.plugin.api.PluginKind;
+import org.nemorelay.protocol.Reasons;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.BundleException;
@@ -47,6 +48,8 @@ final class Generation {
 
     /** How the name of a private copy begins. */
     static final String COPY = "/nemo-relay-plugin-";
+
+    private static final int NAMED = 10;
 
     /** How long threads may take to end that the plugin has told to. */
     private static final long THREADS_MILLIS = 1_000;
@@ -208,6 +211,7 @@ final class Generation {
     /** Why a class that the bundle names cannot be loaded, without loading any. */
     private Optional<String> classless(String where, Optional<String> named) {
         String name = named.orElse("").strip();
+        String shown = Reasons.said(name);
         BundleWiring wiring = bundle.adapt(BundleWiring.class);
         int dot = name.lastIndexOf('.');
         if (name.isEmpty() || wiring == null || imports(wiring, dot < 0 ? "" : name.substring(0, dot))) {
@@ -216,15 +220,15 @@ final class Generation {
         String file = name.replace('.', '/') + ".class";
         URL there = bundle.getResource(file);
         if (there == null || name.startsWith("java.")) {
-            return Optional.of(where + " names the class " + name + ", which is not in the jar; build it again");
+            return Optional.of(where + " names the class " + shown + ", which is not in the jar; build it again");
         }
         try (InputStream in = there.openStream()) {
             return JarCheck.broken(name, in.readAllBytes(), where.equals(Constants.BUNDLE_ACTIVATOR))
-                    .map(why -> where + " names the class " + name + ", whose file " + file + " " + why
+                    .map(why -> where + " names the class " + shown + ", whose file " + Reasons.said(file) + " " + why
                             + "; build it again");
         } catch (IOException e) {
-            return Optional.of(
-                    where + " names the class " + name + ", whose file " + file + " cannot be read; build it again");
+            return Optional.of(where + " names the class " + shown + ", whose file " + Reasons.said(file)
+                    + " cannot be read; build it again");
         }
     }
 
@@ -276,7 +280,7 @@ final class Generation {
             }
             return Optional.empty();
         } catch (SAXException e) {
-            return Optional.of(name + " " + e.getMessage() + "; build it again");
+            return Optional.of(Reasons.said(name) + " " + e.getMessage() + "; build it again");
         } catch (IOException e) {
             return Optional.of(name + " cannot be read; build it again");
         }
@@ -433,14 +437,21 @@ final class Generation {
                         && thread.getClass().getClassLoader() == null;
     }
 
+    /** Their names; those of many not one by one. */
     private List<String> threadsLeft() {
         Thread[] alive = new Thread[threads.activeCount() + 16];
         int count = threads.enumerate(alive, true);
-        return Arrays.stream(alive, 0, count)
+        List<String> names = Arrays.stream(alive, 0, count)
                 .filter(thread -> thread != Thread.currentThread() && !shared(thread))
-                .map(Thread::getName)
+                .map(thread -> Reasons.said(thread.getName()))
                 .sorted()
                 .toList();
+        if (names.size() <= NAMED) {
+            return names;
+        }
+        List<String> some = new ArrayList<>(names.subList(0, NAMED));
+        some.add("and " + (names.size() - NAMED) + " more");
+        return some;
     }
 
     private FrameworkWiring wiring() {

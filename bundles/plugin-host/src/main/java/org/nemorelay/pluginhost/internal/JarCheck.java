@@ -30,6 +30,7 @@ import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipInputStream;
 import org.nemorelay.config.BundleFolders;
+import org.nemorelay.protocol.Reasons;
 import org.osgi.framework.Constants;
 import org.xml.sax.SAXException;
 
@@ -95,7 +96,7 @@ final class JarCheck {
             // Before anybody reads the manifest.
             for (ZipEntry entry : Collections.list(content.entries())) {
                 if (!names.add(entry.getName()) && readWhole(entry.getName())) {
-                    return Optional.of("contains " + entry.getName() + " twice: build it again");
+                    return Optional.of("contains " + Reasons.said(entry.getName()) + " twice: build it again");
                 }
                 try (InputStream in = content.getInputStream(entry)) {
                     Optional<String> refusal = check.entry(entry.getName(), in);
@@ -135,8 +136,8 @@ final class JarCheck {
             for (String path : clause.paths()) {
                 String name = ManifestCheck.relative(path);
                 if (names.contains(name) && !name.endsWith("/") && !isJar(content, name)) {
-                    return Optional.of(
-                            "has " + path + " on its Bundle-ClassPath, which is not a whole jar: build it again");
+                    return Optional.of("has " + Reasons.said(path)
+                            + " on its Bundle-ClassPath, which is not a whole jar: build it again");
                 }
             }
         }
@@ -147,8 +148,8 @@ final class JarCheck {
                     try {
                         ComponentXml.read(new ByteArrayInputStream(bytes(content, name)));
                     } catch (SAXException e) {
-                        return Optional.of("has the component description " + path + ", which " + e.getMessage()
-                                + ": build it again");
+                        return Optional.of("has the component description " + Reasons.said(path) + ", which "
+                                + e.getMessage() + ": build it again");
                     }
                 }
             }
@@ -193,7 +194,7 @@ final class JarCheck {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
             unpacked += bytes.length;
             refusal = bytes.length > MAX_BYTES
-                    ? Optional.of("contains " + name + ", which is larger than " + (MAX_BYTES >> 20)
+                    ? Optional.of("contains " + Reasons.said(name) + ", which is larger than " + (MAX_BYTES >> 20)
                             + " MiB: leave it out or divide it")
                     : file(name, bytes);
         }
@@ -202,7 +203,7 @@ final class JarCheck {
         for (int count = 0; refusal.isEmpty() && count >= 0; count = in.read(buffer)) {
             unpacked += count;
             if (unpacked > MAX_UNPACKED) {
-                refusal = Optional.of("contains more than " + (MAX_UNPACKED >> 30) + " GiB, at " + name
+                refusal = Optional.of("contains more than " + (MAX_UNPACKED >> 30) + " GiB, at " + Reasons.said(name)
                         + ": leave out what is large");
             }
         }
@@ -226,7 +227,7 @@ final class JarCheck {
             }
             return Optional.empty();
         } catch (ZipException | EOFException e) {
-            return Optional.of("contains " + name + ", which is not a whole jar: build it again");
+            return Optional.of("contains " + Reasons.said(name) + ", which is not a whole jar: build it again");
         }
     }
 
@@ -242,7 +243,7 @@ final class JarCheck {
             int slash = plain.lastIndexOf('/');
             String packageName = slash < 0 ? "" : plain.substring(0, slash).replace('/', '.');
             if (api(packageName)) {
-                return Optional.of("contains the package " + packageName
+                return Optional.of("contains the package " + Reasons.said(packageName)
                         + ", which only the relay provides: build it with the API as a provided dependency");
             }
             return contains(bytes, EXIT) || contains(bytes, HALT) ? processEnd(name, bytes) : Optional.empty();
@@ -251,7 +252,7 @@ final class JarCheck {
     }
 
     private static String className(String file) {
-        return file.substring(0, file.length() - ".class".length()).replace('/', '.');
+        return Reasons.said(file.substring(0, file.length() - ".class".length()).replace('/', '.'));
     }
 
     /** What is wrong with the bytes of a class that is to be made under this name; empty where nothing is. */
@@ -261,7 +262,7 @@ final class JarCheck {
             read.forEach(_ -> {});
             String inside = read.thisClass().asInternalName().replace('/', '.');
             if (!inside.equals(name)) {
-                return Optional.of("holds the class " + inside);
+                return Optional.of("holds the class " + Reasons.said(inside));
             }
             if (read.flags().has(AccessFlag.ABSTRACT)) {
                 return Optional.of("holds an abstract class or an interface");
@@ -305,7 +306,7 @@ final class JarCheck {
             }
             return Optional.empty();
         } catch (IllegalArgumentException e) {
-            return Optional.of("contains " + name + ", which is no class file: build it again");
+            return Optional.of("contains " + Reasons.said(name) + ", which is no class file: build it again");
         }
     }
 

@@ -23,6 +23,9 @@ import org.osgi.framework.VersionRange;
 final class ManifestCheck {
     private static final Set<String> RESOLUTIONS =
             Set.of(Constants.RESOLUTION_MANDATORY, Constants.RESOLUTION_OPTIONAL);
+    /** Names and versions stand in lines for people. */
+    private static final int MAX_NAME = 200;
+
     private static final Set<String> SCALARS = Set.of("", "String", "Version", "Long", "Double");
 
     private final ManifestHeaders headers;
@@ -85,9 +88,10 @@ final class ManifestCheck {
         List<Clause> names = clauses(header);
         if (names.size() != 1
                 || names.getFirst().paths().size() != 1
+                || names.getFirst().paths().getFirst().length() > MAX_NAME
                 || !names.getFirst().paths().getFirst().matches("[\\w-]+(\\.[\\w-]+)*")) {
-            throw new Wrong(ManifestHeaders.shown(headers.value(header).orElse(""))
-                    + " is not one name of letters, digits, '_', '-' and dots between; write one");
+            throw new Wrong(ManifestHeaders.shown(headers.value(header).orElse("")) + " is not one name of at most "
+                    + MAX_NAME + " letters, digits, '_', '-' and dots between; write one");
         }
     }
 
@@ -168,8 +172,9 @@ final class ManifestCheck {
                     Attribute kind = clause.attributes().get("kind");
                     if (kind == null
                             || !Set.of("", "String").contains(kind.type())
-                            || !kind.value().matches("[\\w.-]+")) {
-                        throw new Wrong(namespace + " has no kind of letters, digits, '.', '_' and '-'; annotate the"
+                            || !kind.value().matches("[\\w.-]{1,100}")) {
+                        throw new Wrong(namespace
+                                + " has no kind of at most 100 letters, digits, '.', '_' and '-'; annotate the"
                                 + " component with @PluginKind");
                     }
                     if (!kinds.add(kind.value())) {
@@ -274,7 +279,7 @@ final class ManifestCheck {
 
     private static void version(String text) throws Wrong {
         try {
-            if (!text.isEmpty()) {
+            if (!text.isEmpty() && text.length() <= MAX_NAME) {
                 Version.parseVersion(text);
                 return;
             }

@@ -41,8 +41,8 @@ class ManifestCheckTest {
             Bundle-ManifestVersion    | 1                                 | it is "1"; a plugin's is 2, build it with bnd
             Bundle-ManifestVersion    | two                               | it is "two"; a plugin's is 2, build it with bnd
             Bundle-SymbolicName       | ''                                | it is empty; correct it
-            Bundle-SymbolicName       | a b                               | "a b" is not one name of letters, digits, '_', '-' and dots between; write one
-            Bundle-SymbolicName       | a,b                               | "a,b" is not one name of letters, digits, '_', '-' and dots between; write one
+            Bundle-SymbolicName       | a b                               | "a b" is not one name of at most 200 letters, digits, '_', '-' and dots between; write one
+            Bundle-SymbolicName       | a,b                               | "a,b" is not one name of at most 200 letters, digits, '_', '-' and dots between; write one
             Bundle-Version            | 1.x                               | "1.x" is no version; write one such as 1.0.0
             Bundle-Version            | ''                                | "" is no version; write one such as 1.0.0
             Import-Package            | ''                                | it is empty; correct it
@@ -66,9 +66,9 @@ class ManifestCheckTest {
             Export-Package            | a;bundle-version=1                | bundle-version is of imports, not of exports; leave it out
             Require-Bundle            | a;bundle-version="[x"             | "[x" of "a" is no range of versions; write one in quotation marks, such as "[1.0,2)"
             Require-Bundle            | ;;                                | an entry is empty: ";;"; correct it
-            Provide-Capability        | org.nemorelay.plugin              | org.nemorelay.plugin has no kind of letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
-            Provide-Capability        | org.nemorelay.plugin;kind="a b"   | org.nemorelay.plugin has no kind of letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
-            Provide-Capability        | org.nemorelay.plugin;kind:List=a  | org.nemorelay.plugin has no kind of letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
+            Provide-Capability        | org.nemorelay.plugin              | org.nemorelay.plugin has no kind of at most 100 letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
+            Provide-Capability        | org.nemorelay.plugin;kind="a b"   | org.nemorelay.plugin has no kind of at most 100 letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
+            Provide-Capability        | org.nemorelay.plugin;kind:List=a  | org.nemorelay.plugin has no kind of at most 100 letters, digits, '.', '_' and '-'; annotate the component with @PluginKind
             Provide-Capability        | org.nemorelay.plugin;kind=a,org.nemorelay.plugin;kind=a | the kind "a" stands twice; keep one
             Provide-Capability        | a;n:Long=abc                      | the attribute "n" of "a" is "abc", which is no Long; correct it
             Provide-Capability        | a;n:List<Version>="1,q"           | the attribute "n" of "a" is "q", which is no Version; correct it

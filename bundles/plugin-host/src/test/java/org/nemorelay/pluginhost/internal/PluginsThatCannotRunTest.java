@@ -108,6 +108,19 @@ class PluginsThatCannotRunTest extends WithHost {
                 host.failure());
     }
 
+    /** Log and list have one line of it, whatever it is. */
+    @Test
+    void whatAnActivationThrowsIsAPartOfALine() throws Exception {
+        Path jar = host.jar("plugins/x.jar", "x", Loud.class, Map.of());
+        host.plan("x", OPTIONAL, Map.of());
+        start();
+        String said = "java.lang.IllegalStateException: one [2Jtwo ";
+        String line = "plugins.toml:1:1: plugin \"x\" (" + jar + ") does not start: " + said
+                + "x".repeat(500 - said.length()) + "…; correct the plugin or remove the component";
+        host.awaitLog("ERROR plugin_quarantined: " + line);
+        assertEquals(line, state("x").reason());
+    }
+
     /** What a plugin throws is code of its own too, and none of that holds up the host. */
     @ParameterizedTest
     @ValueSource(classes = {Cyclic.class, Mute.class, Stuck.class, Endless.class})
@@ -278,6 +291,16 @@ class PluginsThatCannotRunTest extends WithHost {
     public static final class Throwing implements EventSubscriber {
         public Throwing(Map<String, Object> properties) {
             throw new IllegalStateException("on purpose");
+        }
+
+        @Override
+        public void onEvent(Event event) {}
+    }
+
+    /** Says more than a line. */
+    public static final class Loud implements EventSubscriber {
+        public Loud(Map<String, Object> properties) {
+            throw new IllegalStateException("one\u001b[2Jtwo " + "x".repeat(1_000_000));
         }
 
         @Override
