@@ -222,15 +222,19 @@ final class TypedJson {
                 List<?> choices = list(event.get("choices"));
                 for (int i = 0; i < choices.size(); i++) {
                     Object delta = object(choices.get(i)).get("delta");
-                    add(texts, object(delta).get("content"), "/choices/" + i + "/delta/content");
+                    texts(parts(object(delta).get("content"), "/choices/" + i + "/delta/content"), texts);
                 }
             }
             case OPENAI_RESPONSES -> {
                 switch (type) {
                     case "response.output_text.delta" -> add(texts, event.get("delta"), "/delta");
                     case "response.output_text.done" -> add(texts, event.get("text"), "/text");
-                    case "response.content_part.added", "response.content_part.done" ->
-                        add(texts, object(event.get("part")).get("text"), "/part/text");
+                    case "response.content_part.added", "response.content_part.done" -> {
+                        // There are parts of reasoning too, which has text.
+                        if (text(object(event.get("part")).get("type")).equals("output_text")) {
+                            add(texts, object(event.get("part")).get("text"), "/part/text");
+                        }
+                    }
                     case "response.output_item.added", "response.output_item.done" ->
                         texts(item(object(event.get("item")), "/item"), texts);
                     default -> {

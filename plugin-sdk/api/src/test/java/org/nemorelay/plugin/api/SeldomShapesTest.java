@@ -44,6 +44,30 @@ class SeldomShapesTest {
         }
     }
 
+    /** As models send that reason in blocks of the content. */
+    @Test
+    void aPieceOfAChatCompletionMayBeAListOfBlocks() {
+        String data = "{\"choices\":[{\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[]},"
+                + "{\"type\":\"text\", \"text\":\"hi\"}, null]}}]}";
+        StreamEvent event = StreamEvent.of(ModelApi.OPENAI_CHAT, JsonText.of(data));
+        Part.Text text = new Part.Text("hi", "/choices/0/delta/content/1/text");
+        assertEquals(List.of(text), event.texts());
+        assertEquals(
+                Optional.of(data.replace("hi", "ho")),
+                event.withText(text, "ho").data());
+    }
+
+    @Test
+    void reasoningIsNotTheModelsText() {
+        for (String type : List.of("reasoning_text", "output_text")) {
+            StreamEvent event = StreamEvent.of(
+                    ModelApi.OPENAI_RESPONSES,
+                    JsonText.of("{\"type\":\"response.content_part.done\",\"part\":{\"type\":\"" + type
+                            + "\",\"text\":\"t\"}}"));
+            assertEquals(type.equals("output_text") ? 1 : 0, event.texts().size(), type);
+        }
+    }
+
     @Test
     void functionsThatCameBeforeTools() {
         ModelRequest request = request(
