@@ -2,6 +2,7 @@ package org.nemorelay.broker;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.nemorelay.broker.Transition.McpRemoved;
 import org.nemorelay.protocol.control.CancelOutcome;
 
@@ -91,38 +92,50 @@ final class SessionEvents {
 
     Outcome<Void> activationFailed(String sessionId, String activationId, String reason, long now) {
         List<Transition> out = new ArrayList<>();
-        Session session = tables.sessions.get(sessionId);
-        if (session == null) {
-            return new Outcome.Refused<>(Refusal.UNKNOWN_SESSION, out);
+        Optional<Refusal> refusal = refusal(sessionId, activationId);
+        if (refusal.isPresent()) {
+            return new Outcome.Refused<>(refusal.get(), out);
         }
-        if (session.route.state instanceof State.Activating activating
-                && activating.grant.activationId().equals(activationId)) {
-            if (!activating.owner.equals(sessionId)) {
-                return new Outcome.Refused<>(Refusal.NOT_LAUNCH_OWNER, out);
-            }
-            lifecycle.fail(session.route, activating, reason, now, out);
-            lifecycle.settle(session.route, now, out);
-        }
+        Route route = tables.sessions.get(sessionId).route;
+        activating(route, activationId).ifPresent(activating -> {
+            lifecycle.fail(route, activating, reason, now, out);
+            lifecycle.settle(route, now, out);
+        });
         return new Outcome.Accepted<>(null, out);
     }
 
     Outcome<CancelOutcome> cancelActivation(String sessionId, String activationId, long now) {
         List<Transition> out = new ArrayList<>();
-        Session session = tables.sessions.get(sessionId);
-        if (session == null) {
-            return new Outcome.Refused<>(Refusal.UNKNOWN_SESSION, out);
+        Optional<Refusal> refusal = refusal(sessionId, activationId);
+        if (refusal.isPresent()) {
+            return new Outcome.Refused<>(refusal.get(), out);
         }
-        if (session.route.state instanceof State.Activating activating
-                && activating.grant.activationId().equals(activationId)) {
-            if (!activating.owner.equals(sessionId)) {
-                return new Outcome.Refused<>(Refusal.NOT_LAUNCH_OWNER, out);
-            }
-            lifecycle.cancel(session.route, activating, now, out);
-            lifecycle.settle(session.route, now, out);
+        Route route = tables.sessions.get(sessionId).route;
+        Optional<State.Activating> activating = activating(route, activationId);
+        if (activating.isPresent()) {
+            lifecycle.cancel(route, activating.get(), now, out);
+            lifecycle.settle(route, now, out);
             return new Outcome.Accepted<>(CancelOutcome.CANCELLED, out);
         }
         CancelOutcome outcome =
-                session.route.wasPublished(activationId, now) ? CancelOutcome.PUBLISHED : CancelOutcome.SUPERSEDED;
+                route.wasPublished(activationId, now) ? CancelOutcome.PUBLISHED : CancelOutcome.SUPERSEDED;
         return new Outcome.Accepted<>(outcome, out);
+    }
+
+    /** An activation that is under way is the matter of the session that launched it alone. */
+    private Optional<Refusal> refusal(String sessionId, String activationId) {
+        Session session = tables.sessions.get(sessionId);
+        return session == null
+                ? Optional.of(Refusal.UNKNOWN_SESSION)
+                : activating(session.route, activationId)
+                        .filter(activating -> !activating.owner.equals(sessionId))
+                        .map(activating -> Refusal.NOT_LAUNCH_OWNER);
+    }
+
+    private static Optional<State.Activating> activating(Route route, String activationId) {
+        return route.state instanceof State.Activating activating
+                        && activating.grant.activationId().equals(activationId)
+                ? Optional.of(activating)
+                : Optional.empty();
     }
 }

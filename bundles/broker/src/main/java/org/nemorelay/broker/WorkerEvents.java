@@ -243,9 +243,7 @@ final class WorkerEvents {
             return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
         }
         lifecycle.drain(route, route.pendingWorker().orElseThrow(), Cause.WORKER_LEAVES, now, out);
-        lifecycle.finishDrainIfDue(route, now, out);
-        lifecycle.settle(route, now, out);
-        return new Outcome.Accepted<>(null, out);
+        return drainMoved(route, now, out);
     }
 
     Outcome<Void> drainAcknowledged(String workerId, long now) {
@@ -255,9 +253,7 @@ final class WorkerEvents {
             return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
         }
         draining.worker().drainKnown = true;
-        lifecycle.finishDrainIfDue(route, now, out);
-        lifecycle.settle(route, now, out);
-        return new Outcome.Accepted<>(null, out);
+        return drainMoved(route, now, out);
     }
 
     Outcome<Void> ended(String workerId, long now) {
@@ -267,18 +263,18 @@ final class WorkerEvents {
             return new Outcome.Refused<>(Refusal.WRONG_STATE, out);
         }
         draining.worker().ended = true;
-        lifecycle.finishDrainIfDue(route, now, out);
-        lifecycle.settle(route, now, out);
-        return new Outcome.Accepted<>(null, out);
+        return drainMoved(route, now, out);
     }
 
     Outcome<Void> drainProgress(String workerId, long now) {
         List<Transition> out = new ArrayList<>();
         Route route = tables.workers.get(workerId);
-        if (route != null) {
-            lifecycle.finishDrainIfDue(route, now, out);
-            lifecycle.settle(route, now, out);
-        }
+        return route == null ? new Outcome.Accepted<>(null, out) : drainMoved(route, now, out);
+    }
+
+    private Outcome<Void> drainMoved(Route route, long now, List<Transition> out) {
+        lifecycle.finishDrainIfDue(route, now, out);
+        lifecycle.settle(route, now, out);
         return new Outcome.Accepted<>(null, out);
     }
 

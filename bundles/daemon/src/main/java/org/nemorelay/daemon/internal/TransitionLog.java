@@ -1,5 +1,7 @@
 package org.nemorelay.daemon.internal;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import org.nemorelay.broker.Transition;
 import org.nemorelay.protocol.Directive;
@@ -55,37 +57,20 @@ final class TransitionLog {
                         "publication",
                         staged.publication().word());
             case Transition.WorkerPublished published -> {
-                if (published.startupElapsedMs().isPresent()) {
-                    info(
-                            "worker_added",
-                            "Worker added to daemon route",
-                            "startup_elapsed_ms",
-                            published.startupElapsedMs().get(),
-                            "fingerprint",
-                            published.fingerprint(),
-                            "worker_id",
-                            published.workerId(),
-                            "endpoint",
-                            published.endpoint(),
-                            "publication",
-                            published.publication().word(),
-                            "route_mode",
-                            "worker");
-                } else {
-                    info(
-                            "worker_added",
-                            "Worker added to daemon route",
-                            "fingerprint",
-                            published.fingerprint(),
-                            "worker_id",
-                            published.workerId(),
-                            "endpoint",
-                            published.endpoint(),
-                            "publication",
-                            published.publication().word(),
-                            "route_mode",
-                            "worker");
-                }
+                List<Object> fields = new ArrayList<>();
+                published.startupElapsedMs().ifPresent(millis -> fields.addAll(List.of("startup_elapsed_ms", millis)));
+                fields.addAll(List.of(
+                        "fingerprint",
+                        published.fingerprint(),
+                        "worker_id",
+                        published.workerId(),
+                        "endpoint",
+                        published.endpoint(),
+                        "publication",
+                        published.publication().word(),
+                        "route_mode",
+                        "worker"));
+                info("worker_added", "Worker added to daemon route", fields.toArray());
             }
             case Transition.StartupPending pending ->
                 info(
