@@ -30,11 +30,12 @@ public final class AuditLog implements EventSubscriber {
     @Activate
     public AuditLog(Map<String, Object> properties) {
         PluginConfig config = PluginConfig.of(properties).only("file");
-        Path path = Path.of(config.string("file"));
+        // One worker for each user, and none may write to another's file.
+        Path path = Path.of(config.string("file").replace("{user}", System.getProperty("user.name")));
         try {
             file = Files.newBufferedWriter(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (IOException e) {
-            throw config.failure("file", "cannot be opened (" + e + "), name one that the worker's user may write");
+            throw config.failure("file", "cannot be opened (" + e + "), name one that the worker's user may write; {user} stands for that user");
         }
     }
 

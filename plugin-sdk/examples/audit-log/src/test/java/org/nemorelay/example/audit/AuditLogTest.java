@@ -2,6 +2,7 @@ package org.nemorelay.example.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,13 @@ class AuditLogTest {
                         + "\"agent\":\"codex\",\"session\":\"s1\"}"),
                 Files.readAllLines(file));
         plugin.close();
+    }
+
+    @Test
+    void everyUserHasAFile() throws Exception {
+        AuditLog plugin = new AuditLog(Map.of("file", folder.resolve("audit-{user}.jsonl").toString()));
+        plugin.close();
+        assertTrue(Files.exists(folder.resolve("audit-" + System.getProperty("user.name") + ".jsonl")));
     }
 
     @Test
