@@ -53,7 +53,7 @@ class SeldomShapesTest {
         Part.Text text = new Part.Text("hi", "/choices/0/delta/content/1/text");
         assertEquals(List.of(text), event.texts());
         assertEquals(
-                Optional.of(data.replace("hi", "ho")),
+                Optional.of(data.replace("\"hi\"", "\"ho\"")),
                 event.withText(text, "ho").data());
     }
 
