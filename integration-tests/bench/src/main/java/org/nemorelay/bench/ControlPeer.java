@@ -139,7 +139,6 @@ final class ControlPeer implements AutoCloseable {
         }
     }
 
-    /** Registers a worker with that grant. */
     void registerWorker(String from, String endpoint, LaunchGrant grant) throws IOException {
         connect(from);
         registered(ask(new ClientCommand.RegisterWorker(

@@ -32,7 +32,6 @@ final class McpMessages {
      */
     record Answer(Optional<String> text, boolean waits) {}
 
-    /** The answer to one line. */
     Answer answer(String line) {
         Object message;
         try {
