@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -63,8 +64,11 @@ final class JarCheck {
 
     private JarCheck() {}
 
-    /** Why a file is not even copied. */
-    static Optional<String> tooLarge(Path file) throws IOException {
+    /** Why a file is not even copied: a pipe or device might never come to an end, or not even begin. */
+    static Optional<String> uncopied(Path file) throws IOException {
+        if (!Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
+            return Optional.of("is not a file, put the bundle's jar in its place");
+        }
         return Files.size(file) > MAX_FILE
                 ? Optional.of("is larger than " + (MAX_FILE >> 30) + " GiB: leave out what is large")
                 : Optional.empty();

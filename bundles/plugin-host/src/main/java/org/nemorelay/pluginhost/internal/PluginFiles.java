@@ -161,9 +161,9 @@ final class PluginFiles {
         Path copy = context.getDataFile(Generation.COPY.substring(1) + ++copies + ".jar")
                 .toPath();
         try {
-            Optional<String> large = JarCheck.tooLarge(file);
-            if (large.isPresent()) {
-                throw new Unusable(large.get());
+            Optional<String> uncopied = JarCheck.uncopied(file);
+            if (uncopied.isPresent()) {
+                throw new Unusable(uncopied.get());
             }
             String sha256 = JarCheck.copy(file, copy);
             Optional<String> refusal = JarCheck.refusal(copy);

@@ -424,6 +424,21 @@ class PluginCommandsTest {
         }
     }
 
+    /** Neither has an end. */
+    @Test
+    void aPipeOrDeviceIsNotRead() throws Exception {
+        Path pipe = folder.resolve("pipe.jar");
+        assertEquals(
+                0, Proc.spec().command("mkfifo", pipe.toString()).run(LIMIT).exit());
+        try (OneUser bench = new OneUser(folder, "")) {
+            assertEquals(
+                    "plugin file " + pipe + " is not a file, put the bundle's jar in its place\n"
+                            + "plugin file /dev/zero is not a file, put the bundle's jar in its place\n",
+                    run(bench, 1, "plugins", "validate", pipe.toString(), "/dev/zero")
+                            .stdout());
+        }
+    }
+
     private static List<JsonObject> list(OneUser bench, Relay relay) {
         return objects(run(bench, 0, "plugins", "list", "--json", "--port", "" + relay.port()));
     }
