@@ -30,7 +30,7 @@ final class Departures {
     private final Queue<Gone> gone = new ArrayDeque<>();
 
     /** Guarded by itself. */
-    private final Map<Path, String> blocked = new TreeMap<>();
+    private final Map<Path, Kept> blocked = new TreeMap<>();
 
     /** What ends or has ended. Guarded by itself; it keeps no bundle. */
     private final Map<Bundle, Leaving> leaving = new WeakHashMap<>();
@@ -49,6 +49,13 @@ final class Departures {
     /** A plugin that has come to its end, and what is left of it. */
     private record Gone(Generation generation, WeakReference<ClassLoader> loader) {}
 
+    /** @param loader empty where none of its classes has run */
+    private record Kept(String line, Optional<WeakReference<ClassLoader>> loader) {
+        boolean collected() {
+            return loader.filter(known -> known.get() == null).isPresent();
+        }
+    }
+
     /**
      * @param stopMillis how long one may take
      * @param log of what ends while requests run
@@ -62,10 +69,12 @@ final class Departures {
         this.changed = changed;
     }
 
-    /** What has been left behind so far, by file. */
+    /** What has been left behind and is still there, by file. */
     Map<Path, String> left() {
         synchronized (blocked) {
-            return new TreeMap<>(blocked);
+            Map<Path, String> lines = new TreeMap<>();
+            blocked.forEach((file, kept) -> lines.put(file, kept.line()));
+            return lines;
         }
     }
 
@@ -132,12 +141,21 @@ final class Departures {
                 remains.add(one.generation(), one.loader());
             }
         }
-        for (Generation generation : remains.kept()) {
+        for (Remains.Left one : remains.kept()) {
+            Generation generation = one.generation();
             left(
                     generation,
+                    Optional.of(one.loader()),
                     described(generation) + " is removed, but something keeps its classes in memory, such as a shutdown"
                             + " hook, an MBean, a log handler or a thread-local of a thread that is not its own; give that"
                             + " back in the plugin's deactivation");
+        }
+        boolean less;
+        synchronized (blocked) {
+            less = blocked.values().removeIf(Kept::collected);
+        }
+        if (less) {
+            changed.run();
         }
     }
 
@@ -160,6 +178,7 @@ final class Departures {
                 if (!threads.isEmpty() || !calls.isEmpty()) {
                     left(
                             generation,
+                            loader,
                             plugin + " is removed and has left threads behind, which keep its classes in memory: "
                                     + String.join(
                                             ", ",
@@ -179,20 +198,22 @@ final class Departures {
             case Generation.End.Blocked() ->
                 left(
                         generation,
+                        loader,
                         plugin + " did not come to an end within " + how.seconds()
                                 + " s and is abandoned: its threads stay until the worker ends; correct the plugin");
             case Generation.End.Failed(String reason) ->
                 left(
                         generation,
+                        loader,
                         plugin + " cannot be ended (" + reason + ") and is abandoned: what it holds may stay until the"
                                 + " worker ends; correct the plugin");
         }
     }
 
-    private void left(Generation generation, String line) {
+    private void left(Generation generation, Optional<WeakReference<ClassLoader>> loader, String line) {
         log(log, generation.names(), line);
         synchronized (blocked) {
-            blocked.put(generation.file(), line);
+            blocked.put(generation.file(), new Kept(line, loader));
         }
         changed.run();
     }

@@ -17,7 +17,7 @@ final class Remains {
 
     private final List<Left> left = new ArrayList<>();
 
-    private record Left(Generation generation, WeakReference<ClassLoader> loader, long collections) {}
+    record Left(Generation generation, WeakReference<ClassLoader> loader, long collections) {}
 
     /** A plugin is gone; its class loader should be soon. */
     void add(Generation generation, WeakReference<ClassLoader> loader) {
@@ -25,19 +25,19 @@ final class Remains {
     }
 
     /** Those that are still there although they had their time; each is told once. */
-    List<Generation> kept() {
+    List<Left> kept() {
         if (left.isEmpty()) {
             return List.of();
         }
         long now = collections();
-        List<Generation> kept = new ArrayList<>();
+        List<Left> kept = new ArrayList<>();
         left.removeIf(one -> {
             if (one.loader().get() == null) {
                 return true;
             }
             boolean due = now - one.collections() >= COLLECTIONS;
             if (due) {
-                kept.add(one.generation());
+                kept.add(one);
             }
             return due;
         });

@@ -161,6 +161,31 @@ class WhatStaysBehindIsNamedTest extends WithHost {
     }
 
     @Test
+    void whatStayedBehindIsListedUntilItIsGone() throws Exception {
+        host.jar("etc/plugins/p.jar", "p", Stuck.class, policies("p"));
+        host.plan("p", OPTIONAL, Map.of("file", release.toString()));
+        start();
+        assertTrue(plugins.snapshot()
+                .policies()
+                .getFirst()
+                .judge(call(), 50)
+                .join()
+                .denial()
+                .isPresent());
+        host.noPlan().replan();
+        host.await(
+                () -> plugins.status().toString().contains("has left threads behind"),
+                () -> plugins.status().toString());
+        Files.createFile(release);
+        host.await(
+                () -> {
+                    System.gc();
+                    return !plugins.status().toString().contains("has left threads behind");
+                },
+                () -> plugins.status().toString());
+    }
+
+    @Test
     void callsOfOneThatWasReplacedAreNotItsSuccessors() throws Exception {
         host.jar("etc/plugins/p.jar", "p", Stuck.class, policies("p"));
         host.plan("p", BY_KIND, Map.of("file", release.toString()));
