@@ -389,7 +389,7 @@ final class ProxyExchange extends IteratingCallback
         if (!ended.compareAndSet(false, true)) {
             return;
         }
-        unwatch();
+        letGo();
         Outcome end = outcome.get();
         if (end instanceof Outcome.BeforeHead failure) {
             listener.end(end);
@@ -515,7 +515,7 @@ final class ProxyExchange extends IteratingCallback
                         : new Outcome.BodyBroken(line(destination.origin() + " broke off its response", cause)));
         upstream.abort(cause);
         if (ended.compareAndSet(false, true)) {
-            unwatch();
+            letGo();
             listener.end(outcome.get());
             callback.failed(quiet(cause));
         }
@@ -542,7 +542,7 @@ final class ProxyExchange extends IteratingCallback
 
     private void end() {
         if (ended.compareAndSet(false, true)) {
-            unwatch();
+            letGo();
             listener.end(outcome.get());
             answered();
         }
@@ -568,9 +568,13 @@ final class ProxyExchange extends IteratingCallback
         }
     }
 
-    private void unwatch() {
+    /** The request is the server's alone again, before it is told that the exchange is over. */
+    private void letGo() {
         if (watched != null) {
             watched.unwatch();
+        }
+        if (upload != null) {
+            upload.close();
         }
     }
 

@@ -1,5 +1,6 @@
 package org.nemorelay.http.internal;
 
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
@@ -7,7 +8,8 @@ import org.eclipse.jetty.util.thread.Invocable;
 
 /**
  * The body of an exchange's request: reads what the client sends, as fast as upstream takes it, and tells the exchange
- * what it sees. Upstream's client reads and demands one at a time; it may fail at any time and on any thread.
+ * what it sees. Upstream's client reads and demands one at a time; it may fail at any time and on any thread, and so may the
+ * exchange be over: from then on nobody touches the request but the server.
  */
 final class Upload implements org.eclipse.jetty.client.Request.Content {
     private final ProxyExchange exchange;
@@ -17,7 +19,9 @@ final class Upload implements org.eclipse.jetty.client.Request.Content {
     /** Upstream wants no more of it; the client's side must not suffer by that, for its answer may be under way. */
     private volatile Throwable abandoned;
 
+    // Guarded by this, as is every use of the request.
     private Content.Chunk first;
+    private boolean readable;
     /** Of a sized body: its last byte ends it, for the answer may come before its end is read. */
     private long left;
 
@@ -43,15 +47,12 @@ final class Upload implements org.eclipse.jetty.client.Request.Content {
     }
 
     @Override
-    public Content.Chunk read() {
+    public synchronized Content.Chunk read() {
         if (abandoned != null) {
             return Content.Chunk.from(abandoned, true);
         }
-        Content.Chunk chunk = first;
+        Content.Chunk chunk = first == null ? request.read() : first;
         first = null;
-        if (chunk == null) {
-            chunk = request.read();
-        }
         if (chunk == null) {
             return null;
         }
@@ -70,12 +71,25 @@ final class Upload implements org.eclipse.jetty.client.Request.Content {
     @Override
     public void demand(Runnable demandCallback) {
         waiting.set(demandCallback);
-        if (abandoned == null) {
-            demanded = true;
-            request.demand(Invocable.from(Invocable.InvocationType.NON_BLOCKING, () -> {
-                demanded = false;
-                proceed();
-            }));
+        boolean now;
+        synchronized (this) {
+            readable = false;
+            if (abandoned == null) {
+                demanded = true;
+                request.demand(Invocable.from(Invocable.InvocationType.NON_BLOCKING, this::readable));
+            }
+            now = readable || abandoned != null;
+        }
+        if (now) {
+            proceed();
+        }
+    }
+
+    private void readable() {
+        demanded = false;
+        if (Thread.holdsLock(this)) {
+            // Within the demand for it.
+            readable = true;
         } else {
             proceed();
         }
@@ -94,7 +108,14 @@ final class Upload implements org.eclipse.jetty.client.Request.Content {
         proceed();
     }
 
-    /** Whether there may be more of it; discards what is here. */
+    /** Has upstream read no more of it, and waits for a read that is under way. */
+    synchronized void close() {
+        if (abandoned == null) {
+            abandoned = new IOException("the exchange is over");
+        }
+    }
+
+    /** Whether there may be more of it; discards what is here. After {@link #close()}. */
     boolean isOpen() {
         return demanded || !request.consumeAvailable();
     }

@@ -2,6 +2,7 @@ package org.nemorelay.http.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -68,7 +69,10 @@ final class EarlyAnswerTest {
             inner.ended(REQUESTS);
             assertEquals(REQUESTS, requests.get());
             for (Outcome outcome : inner.outcomes) {
-                assertEquals(new Outcome.Completed(413), outcome);
+                // The hop before gives the upload up as soon as it has the answer, be it before this one knows that.
+                assertTrue(
+                        outcome.equals(new Outcome.Completed(413)) || outcome instanceof Outcome.ClientCancelled,
+                        outcome::toString);
             }
         }
     }

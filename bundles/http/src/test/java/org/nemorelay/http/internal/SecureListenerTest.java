@@ -161,7 +161,7 @@ final class SecureListenerTest {
                 client.getOutputStream().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
                 assertEquals('H', client.getInputStream().read());
             }
-            assertTrue(told.await(2, TimeUnit.SECONDS), "the provider was not told");
+            assertTrue(told.await(10, TimeUnit.SECONDS), "the provider was not told");
         }
     }
 

@@ -31,6 +31,7 @@ final class ProviderAnswer extends Response.Wrapper implements Callback, ByteSou
     private Callback written;
     private CompletableFuture<byte[]> reader;
     private boolean ended;
+    private boolean over;
     private Throwable failure;
     private boolean cancelled;
 
@@ -124,10 +125,6 @@ final class ProviderAnswer extends Response.Wrapper implements Callback, ByteSou
             if (!refused) {
                 if (copy.length == 0) {
                     goOn = true;
-                    if (last) {
-                        waiting = reader;
-                        reader = null;
-                    }
                 } else {
                     written = callback;
                     waiting = reader;
@@ -153,8 +150,19 @@ final class ProviderAnswer extends Response.Wrapper implements Callback, ByteSou
         }
     }
 
+    /** Only now is the answer at its end: until here the forwarder may be reading the agent's request. */
     @Override
-    public void succeeded() {}
+    public void succeeded() {
+        CompletableFuture<byte[]> waiting;
+        synchronized (this) {
+            over = true;
+            waiting = reader;
+            reader = null;
+        }
+        if (waiting != null) {
+            waiting.complete(END);
+        }
+    }
 
     @Override
     public void failed(Throwable cause) {
@@ -186,7 +194,7 @@ final class ProviderAnswer extends Response.Wrapper implements Callback, ByteSou
             written = null;
             if (goOn == null && failure != null) {
                 next.completeExceptionally(failure);
-            } else if (ended) {
+            } else if (over) {
                 next.complete(END);
             } else {
                 reader = next;
