@@ -217,6 +217,8 @@ sealed interface StreamedAnswer {
                     calls.forEach(call -> toolCall(choice, objectOf(call)));
                 } else if (value instanceof Map<?, ?>) {
                     pieces(choice.message, key, objectOf(value));
+                } else if (value instanceof List<?> more) {
+                    blocks(choice.message, key, more);
                 } else if (key.equals("role") || !(value instanceof String)) {
                     choice.message.putIfAbsent(key, value);
                 } else {
@@ -235,6 +237,26 @@ sealed interface StreamedAnswer {
                     call.put(key, value);
                 }
             });
+        }
+
+        /** Content in blocks: a text that goes on is one, so that what is looked for in it is found. */
+        private static void blocks(Map<String, Object> message, String key, List<?> more) {
+            List<Object> blocks = new ArrayList<>(message.get(key) instanceof List<?> before ? before : List.of());
+            for (Object block : more) {
+                if (!blocks.isEmpty() && isText(blocks.getLast()) && isText(block)) {
+                    Map<String, Object> text = new LinkedHashMap<>(objectOf(blocks.removeLast()));
+                    append(text, "text", objectOf(block).get("text"));
+                    blocks.add(text);
+                } else {
+                    blocks.add(block);
+                }
+            }
+            message.put(key, blocks);
+        }
+
+        private static boolean isText(Object block) {
+            Map<String, Object> object = objectOf(block);
+            return object.size() == 2 && "text".equals(object.get("type")) && object.get("text") instanceof String;
         }
 
         /** A function or custom call, an audio: an object whose texts come in pieces. */
