@@ -101,17 +101,21 @@ class AnswersThatAreNoneTest {
         assertEquals("{}", Rig.text(rig.execute(Rig.json(), EVENT)));
     }
 
-    /** A stream is read once: by the agent that it came for. */
-    @Test
-    void theStreamOfAnotherRequestIsNoAnswer() throws Exception {
+    /** Answers every request as the first was. */
+    private static ExecutionIntercept keepingTheFirst() {
         AtomicReference<ModelResponse> kept = new AtomicReference<>();
-        ExecutionIntercept keeps = (request, next) -> kept.get() != null
+        return (request, next) -> kept.get() != null
                 ? CompletableFuture.completedStage(kept.get())
                 : next.proceed(request).thenApply(response -> {
                     kept.set(response);
                     return response;
                 });
-        rig.executions(List.of(rig.stage("a", keeps, 1, true)));
+    }
+
+    /** A stream is read once: by the agent that it came for. */
+    @Test
+    void theStreamOfAnotherRequestIsNoAnswer() throws Exception {
+        rig.executions(List.of(rig.stage("a", keepingTheFirst(), 1, true)));
         assertEquals(EVENT, Rig.text(rig.execute(Rig.sse(), EVENT)));
         Answer second = rig.execute(Rig.sse(), EVENT);
         assertEquals(500, second.status());
@@ -121,14 +125,7 @@ class AnswersThatAreNoneTest {
     /** An answer that is here as a whole may be given again. */
     @Test
     void aWholeAnswerOfAnotherRequestIsOne() throws Exception {
-        AtomicReference<ModelResponse> kept = new AtomicReference<>();
-        ExecutionIntercept keeps = (request, next) -> kept.get() != null
-                ? CompletableFuture.completedStage(kept.get())
-                : next.proceed(request).thenApply(response -> {
-                    kept.set(response);
-                    return response;
-                });
-        rig.executions(List.of(rig.stage("a", keeps, 1, true)));
+        rig.executions(List.of(rig.stage("a", keepingTheFirst(), 1, true)));
         assertEquals("{\"a\":1}", Rig.text(rig.execute(Rig.json(), "{\"a\":1}")));
         assertEquals("{\"a\":1}", Rig.text(rig.execute(Rig.json(), "{}")));
         assertEquals(1, rig.sent.size());

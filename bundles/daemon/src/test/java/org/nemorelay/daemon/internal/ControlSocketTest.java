@@ -193,14 +193,17 @@ class ControlSocketTest {
         assertTrue(!retry.grant().activationId().equals(launch.grant().activationId()));
     }
 
+    private TestDaemon.Worker annsWorker(FakeServer data) throws Exception {
+        TestDaemon.User ann = daemon.user("ann");
+        return daemon.new Worker(ann, data)
+                .register(ann.mcp().await(Directive.LaunchWorker.class).grant())
+                .ready();
+    }
+
     @Test
     void reportedPluginsShowInTheStatus() throws Exception {
-        TestDaemon.User ann = daemon.user("ann");
-        TestDaemon.Mcp mcp = ann.mcp();
         try (FakeServer data = new FakeServer("worker")) {
-            TestDaemon.Worker worker = daemon.new Worker(ann, data)
-                    .register(mcp.await(Directive.LaunchWorker.class).grant())
-                    .ready();
+            TestDaemon.Worker worker = annsWorker(data);
             worker.registration
                     .session()
                     .request(new SessionPayload.ReportPlugins(
@@ -244,12 +247,8 @@ class ControlSocketTest {
     /** A worker's log is on the standard error of somebody's agent; the administrator reads the daemon's. */
     @Test
     void whatIsNotInForceInAWorkerIsLoggedOnceByItsName() throws Exception {
-        TestDaemon.User ann = daemon.user("ann");
-        TestDaemon.Mcp mcp = ann.mcp();
         try (FakeServer data = new FakeServer("worker")) {
-            TestDaemon.Worker worker = daemon.new Worker(ann, data)
-                    .register(mcp.await(Directive.LaunchWorker.class).grant())
-                    .ready();
+            TestDaemon.Worker worker = annsWorker(data);
             SessionPayload.ReportPlugins report = new SessionPayload.ReportPlugins(
                     java.util.List.of(
                             new PluginReport("calm", "1", "active", "c.jar", "holds requests", "required"),

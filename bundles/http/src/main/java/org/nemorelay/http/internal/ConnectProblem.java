@@ -21,7 +21,7 @@ final class ConnectProblem {
 
     /** The same where the server had another time to answer. */
     static String of(Throwable failure, long seconds) {
-        String known = "";
+        String known = Reasons.of(failure);
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             // What lies deeper is more telling.
             known = switch (cause) {
@@ -33,7 +33,6 @@ final class ConnectProblem {
                 default -> known;
             };
         }
-        String otherwise = known;
-        return ClientTls.problem(failure).orElseGet(() -> otherwise.isEmpty() ? Reasons.of(failure) : otherwise);
+        return ClientTls.problem(failure).orElse(known);
     }
 }

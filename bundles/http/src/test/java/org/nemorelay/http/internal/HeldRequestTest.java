@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.BlockingDeque;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,7 +18,7 @@ import org.nemorelay.http.Outcome;
 /** Requests that plugins have for a while: watched when they come, forwarded later and by another thread. */
 @Timeout(60)
 final class HeldRequestTest {
-    private final BlockingQueue<Runnable> held = new LinkedBlockingQueue<>();
+    private final BlockingDeque<Runnable> held = new LinkedBlockingDeque<>();
 
     private Relay relay(RawProvider provider) {
         return new Relay(provider.origin(), Map.of(), (request, forward) -> {
@@ -31,6 +31,16 @@ final class HeldRequestTest {
         Runnable next = held.poll(5, TimeUnit.SECONDS);
         assertTrue(next != null, "a request comes");
         next.run();
+    }
+
+    /** After which the listener has come upon what was sent before. */
+    private void anotherRequestComes(Relay relay) throws Exception {
+        int before = held.size();
+        try (RawClient other = new RawClient(relay.port())) {
+            other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+            Relay.await("another request", () -> held.size() > before);
+            held.removeLast();
+        }
     }
 
     private static RawProvider echo() throws Exception {
@@ -69,8 +79,7 @@ final class HeldRequestTest {
                 Relay.await("the request", () -> !held.isEmpty());
                 client.out.write(body);
                 client.out.flush();
-                // The server comes upon some of it, or on nothing.
-                Thread.sleep(5);
+                anotherRequestComes(relay);
                 forward();
                 assertArrayEquals(body, client.read().body());
             }
@@ -108,7 +117,7 @@ final class HeldRequestTest {
                 Relay.await("the request", () -> !held.isEmpty());
                 client.send("{}");
                 if (i % 2 == 0) {
-                    Thread.sleep(2);
+                    anotherRequestComes(relay);
                 }
                 forward();
                 RawClient.Answer got = client.read();
